@@ -1,0 +1,16 @@
+// Package templates holds the pages. Every page is parsed together with layout.html
+// and executed as "layout.html"; it defines "title" and "main", and "head" if it needs one.
+//
+// Pages work without JavaScript, and the content security policy allows no inline
+// script or style: looks come from static/app.css, which lists its classes at the top.
+//
+// Two functions are there besides Go's own: asset "app.css" is the file's address,
+// and date t is a <time> element.
+package templates
+
+import "embed"
+
+// FS is every page, by file name.
+//
+//go:embed *.html
+var FS embed.FS
