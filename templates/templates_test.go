@@ -1,0 +1,153 @@
+package templates
+
+import (
+	"encoding/xml"
+	"errors"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var funcs = template.FuncMap{
+	"asset": func(name string) string { return "/static/" + name },
+	"date":  func(time.Time) template.HTML { return "<time></time>" },
+}
+
+// parse reads a page as the server does.
+func parse(t *testing.T, page string) *template.Template {
+	t.Helper()
+	tmpl, err := template.New("layout.html").Funcs(funcs).ParseFS(FS, "layout.html", page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tmpl
+}
+
+func TestEveryPage(t *testing.T) {
+	pages, err := fs.Glob(FS, "*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	css, err := os.ReadFile("../static/app.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		t.Run(page, func(t *testing.T) {
+			if page != "layout.html" {
+				tmpl := parse(t, page)
+				for _, part := range []string{"title", "main"} {
+					if tmpl.Lookup(part) == nil {
+						t.Errorf("it defines no %q", part)
+					}
+				}
+			}
+			checkMarkup(t, page, string(css))
+		})
+	}
+}
+
+var (
+	action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	void   = []string{"meta", "link", "img", "input", "br", "hr"}
+)
+
+// checkMarkup holds a page against what a browser would forgive or a user would miss:
+// tags that do not match, things the content security policy drops in silence,
+// fields without a label, classes that app.css does not know.
+func checkMarkup(t *testing.T, page, css string) {
+	t.Helper()
+	src, err := FS.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open, ids, fields, labels, refs []string
+	d := xml.NewDecoder(strings.NewReader(action.ReplaceAllString(string(src), " ")))
+	d.Strict, d.Entity = false, xml.HTMLEntity
+	for {
+		tok, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch el := tok.(type) {
+		case xml.StartElement:
+			name := el.Name.Local
+			if !slices.Contains(void, name) {
+				open = append(open, name)
+			}
+			if name == "script" || name == "style" {
+				t.Errorf("<%s>: the content security policy drops it", name)
+			}
+			for _, a := range el.Attr {
+				switch key := a.Name.Local; {
+				case key == "style" || strings.HasPrefix(key, "on"):
+					t.Errorf("<%s %s=…>: the content security policy drops it", name, key)
+				case key == "id":
+					if slices.Contains(ids, a.Value) {
+						t.Errorf("the id %q is there twice", a.Value)
+					}
+					ids = append(ids, a.Value)
+					if slices.Contains([]string{"input", "select", "textarea"}, name) {
+						fields = append(fields, a.Value)
+					}
+				case key == "for":
+					labels = append(labels, a.Value)
+				case key == "aria-describedby" || key == "aria-labelledby":
+					refs = append(refs, a.Value)
+				case key == "class":
+					for _, class := range strings.Fields(a.Value) {
+						if !regexp.MustCompile(`\.` + class + `\b`).MatchString(css) {
+							t.Errorf("app.css has no .%s", class)
+						}
+					}
+				}
+			}
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != el.Name.Local {
+				t.Fatalf("</%s> closes nothing; open: %v", el.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("never closed: %v", open)
+	}
+	for _, id := range fields {
+		if !slices.Contains(labels, id) {
+			t.Errorf("the field %q has no label", id)
+		}
+	}
+	for _, id := range append(labels, refs...) {
+		if !slices.Contains(ids, id) {
+			t.Errorf("there is no element with the id %q", id)
+		}
+	}
+}
+
+func TestPreparingMovesOn(t *testing.T) {
+	for url, want := range map[string]string{
+		"/sso/callback?a=1&b=2": `content="2;url=/sso/callback?a=1&amp;b=2"`,
+		"javascript:alert(1)":   `content="2;url=#ZgotmplZ"`,
+	} {
+		var out strings.Builder
+		err := parse(t, "preparing.html").Execute(&out, map[string]any{
+			"Product": "Example", "Path": "/", "RequestID": "r1", "User": nil,
+			"Data": map[string]string{"Tenant": "acme", "URL": url},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: want %s in\n%s", url, want, out.String())
+		}
+	}
+}
