@@ -1,0 +1,171 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/subproduct/handlers/platform"
+)
+
+const (
+	keptResponse  = 1 << 10
+	responseLimit = time.Second // for the body, which decides nothing
+)
+
+var errTooSlow = errors.New("no answer within the limit")
+
+// outboundClient opens a connection for each request, so that a product's
+// restart never shows as a failed delivery, and follows no redirects: only the
+// configured address counts.
+func outboundClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// parcel is what one attempt sends.
+type parcel struct {
+	url, signature   string
+	body             []byte
+	fault            string
+	drop, cut        bool
+	eventType, label string
+}
+
+// attemptAll makes one attempt of each delivery, all at once.
+func (p *Platform) attemptAll(ctx context.Context, ids []string) {
+	var attempts sync.WaitGroup
+	for _, id := range ids {
+		attempts.Go(func() { p.attempt(ctx, id) })
+	}
+	attempts.Wait()
+}
+
+func (p *Platform) attempt(ctx context.Context, id string) {
+	if parcel, ok := p.pack(id); ok {
+		p.finish(ctx, id, p.post(ctx, parcel))
+	}
+}
+
+// pack marks the delivery as under way and says what to send; not ok when it
+// is under way already, or finished.
+func (p *Platform) pack(id string) (_ parcel, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.state.delivery(id)
+	if r == nil || r.busy || r.Status != DeliveryPending {
+		return parcel{}, false
+	}
+	r.busy, r.NextAttempt = true, time.Time{}
+	p.release(id)
+	out := parcel{url: p.state.Product.WebhookURL, body: []byte(r.Body)}
+	out.signature = platform.Sign(p.state.Product.WebhookSecret, out.body)
+	p.faults.spoil(&out, len(r.Attempts))
+	r.Signature = out.signature
+	return out, true
+}
+
+// post makes one attempt: an answer's header within 5 seconds, or it failed
+// (contract, section 6).
+func (p *Platform) post(ctx context.Context, out parcel) (a Attempt) {
+	a = Attempt{At: time.Now().UTC(), Fault: out.fault}
+	if out.drop {
+		a.Error = "nothing was sent"
+		return a
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(p.limit, func() { cancel(errTooSlow) })
+	response, err := p.outboundPost(ctx, out)
+	a.Took = time.Since(a.At)
+	if !timer.Stop() && err == nil {
+		response.Body.Close()
+		err = errTooSlow
+	}
+	if err != nil {
+		a.Error = plainError(ctx, err)
+		return a
+	}
+	defer response.Body.Close()
+	defer time.AfterFunc(responseLimit, func() { cancel(nil) }).Stop()
+	text, _ := io.ReadAll(io.LimitReader(response.Body, keptResponse))
+	a.Status, a.ResponseBody = response.StatusCode, strings.ToValidUTF8(string(text), "�")
+	return a
+}
+
+func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response, error) {
+	if out.url == "" {
+		return nil, errors.New("the product has no webhook address")
+	}
+	var body io.Reader = bytes.NewReader(out.body)
+	if out.cut {
+		body = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), cutOff{})
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, out.url, body)
+	if err != nil {
+		return nil, err
+	}
+	request.ContentLength = int64(len(out.body))
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "platform-simulator")
+	if out.signature != "" {
+		request.Header.Set(platform.SignatureHeader, out.signature)
+	}
+	return p.outbound.Do(request)
+}
+
+// cutOff is the end of a body whose sender went away.
+type cutOff struct{}
+
+func (cutOff) Read([]byte) (int, error) { return 0, errors.New("connection cut half-way") }
+
+// plainError is an error without the address in it, which the reader knows.
+func plainError(ctx context.Context, err error) string {
+	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
+		return errTooSlow.Error()
+	}
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err.Error()
+}
+
+// finish writes the attempt down and decides how the delivery goes on.
+func (p *Platform) finish(ctx context.Context, id string, a Attempt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.touch()
+	r := p.state.delivery(id)
+	r.busy = false
+	if ctx.Err() != nil { // the simulator is stopping: this one does not count
+		r.NextAttempt = time.Now()
+		return
+	}
+	r.Attempts = append(r.Attempts, a)
+	switch retries := len(r.Attempts) - 1; {
+	case a.Status >= 200 && a.Status < 300:
+		r.Status = DeliveryDelivered
+	case retries < len(p.options.RetryDelays):
+		r.NextAttempt = time.Now().Add(p.options.RetryDelays[retries])
+	default:
+		r.Status = DeliveryFailed
+	}
+	p.log.Info("webhook attempt", "delivery", id, "event", r.EventType, "tenant", r.Tenant, "attempt", len(r.Attempts),
+		"answer", a.Status, "took", a.Took.Round(time.Millisecond), "error", a.Error, "delivery_status", r.Status)
+}
+
+func (a Attempt) String() string {
+	if a.Status != 0 {
+		return fmt.Sprintf("%d", a.Status)
+	}
+	return a.Error
+}

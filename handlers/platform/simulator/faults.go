@@ -1,0 +1,84 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/subproduct/handlers/platform"
+)
+
+// What user-info can answer instead of the truth.
+const (
+	BodyGarbage = "garbage" // 200 with text that is no JSON
+	BodyNumbers = "numbers" // numbers where the contract has strings
+	BodyHuge    = "huge"    // 2 MiB
+	BodyCut     = "cut"     // the connection ends half-way through the body
+)
+
+// Faults are the ways in which the platform misbehaves on purpose. Each stays
+// on until it is turned off; the zero value is a platform that keeps the
+// contract.
+type Faults struct {
+	UserInfoDelay  time.Duration // before user-info answers; the code is spent before
+	UserInfoStatus int           // user-info's answer, instead of 200
+	UserInfoBody   string        // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
+
+	DeliveryDuplicates int           // further copies of each delivery, sent at the same time
+	DeliveryBurst      int           // further events like it, each with its own eventId, at the same time
+	DeliveryReorder    bool          // each two deliveries change places (waiting at most 10 s)
+	DeliveryDelay      time.Duration // before each first attempt
+	DeliveryDrop       bool          // attempts that never leave
+	DeliveryCutBody    bool          // attempts whose connection ends half-way through the body
+	DeliverySignature  string        // SignatureWrong or SignatureMissing
+	DeliveryAttempts   int           // how many attempts of each delivery the last three spoil; 0: all
+
+	HealthDelay time.Duration // before the next probe reaches the product, within its 5 s; that one only
+}
+
+// Values of Faults.DeliverySignature.
+const (
+	SignatureWrong   = "wrong"   // of another secret
+	SignatureMissing = "missing" // no header
+)
+
+// Faults returns the faults that are on.
+func (p *Platform) Faults() Faults {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults
+}
+
+// SetFaults replaces all faults. Deliveries that the reorder fault held are let
+// go when it is off now.
+func (p *Platform) SetFaults(f Faults) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.touch()
+	p.faults = f
+	if f.DeliveryReorder {
+		return
+	}
+	for _, id := range p.held {
+		p.state.delivery(id).NextAttempt = time.Now()
+	}
+	p.held = nil
+}
+
+// spoil does to the attempt what the faults say; made counts those before it.
+func (f Faults) spoil(out *parcel, made int) {
+	if f.DeliveryAttempts > 0 && made >= f.DeliveryAttempts {
+		return
+	}
+	switch {
+	case f.DeliveryDrop:
+		out.drop, out.fault = true, "dropped"
+	case f.DeliveryCutBody:
+		out.cut, out.fault = true, fmt.Sprintf("cut after %d of %d bytes", len(out.body)/2, len(out.body))
+	}
+	switch f.DeliverySignature {
+	case SignatureWrong:
+		out.signature, out.fault = platform.Sign("another secret", out.body), "wrong signature"
+	case SignatureMissing:
+		out.signature, out.fault = "", "no signature"
+	}
+}

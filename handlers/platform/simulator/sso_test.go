@@ -1,0 +1,78 @@
+package simulator
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func (d *desk) ssoURL(redirect string) string {
+	return d.url + "/auth/sso?" + url.Values{"appSlug": {"notes"}, "redirect": {redirect}}.Encode()
+}
+
+func TestABrowserSignsInAndComesBackWithACode(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	b := browser(t)
+	callback := d.product.url + "/sso/callback?theme=dark&x=a%20b"
+
+	page, text := get(t, b, d.ssoURL(callback))
+	if page.StatusCode != 200 || !strings.Contains(text, "ada@acme.example") {
+		t.Fatalf("sign-in page: %d\n%s", page.StatusCode, text)
+	}
+	back, _ := post(t, b, d.ssoURL(callback), url.Values{"user": {"ada"}})
+	prefix := callback + "&code="
+	code, ok := strings.CutPrefix(back.Header.Get("Location"), prefix)
+	if back.StatusCode != http.StatusSeeOther || !ok {
+		t.Fatalf("after the choice: %d to %q, want %q…", back.StatusCode, back.Header.Get("Location"), prefix)
+	}
+	if user, err := d.client().Exchange(t.Context(), code); err != nil || user.UserID != "ada" {
+		t.Errorf("exchange = %+v, %v", user, err)
+	}
+
+	again, _ := get(t, b, d.ssoURL(d.product.url+"/sso/callback"))
+	if again.StatusCode != http.StatusSeeOther || !strings.HasPrefix(again.Header.Get("Location"), d.product.url+"/sso/callback?code=") {
+		t.Errorf("signed in already: %d to %q, want straight back", again.StatusCode, again.Header.Get("Location"))
+	}
+}
+
+func TestBadSignInRequestsAreExplained(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	good := url.QueryEscape(d.product.url + "/sso/callback")
+	for name, c := range map[string]struct{ query, says string }{
+		"no slug":          {"redirect=" + good, "appSlug is missing"},
+		"another slug":     {"appSlug=other&redirect=" + good, "other"},
+		"no redirect":      {"appSlug=notes", "redirect is missing"},
+		"relative":         {"appSlug=notes&redirect=/sso/callback", "absolute"},
+		"another scheme":   {"appSlug=notes&redirect=javascript:alert(1)", "absolute"},
+		"another host":     {"appSlug=notes&redirect=http://evil.example/", "callback address"},
+		"host with prefix": {"appSlug=notes&redirect=" + url.QueryEscape(d.product.url+".evil.example/"), "redirect"},
+		"user information": {"appSlug=notes&redirect=" + url.QueryEscape(strings.Replace(d.product.url, "://", "://x@", 1)), "absolute"},
+		"a code already":   {"appSlug=notes&redirect=" + good + "%3Fcode%3Dmine", "code already"},
+	} {
+		page, text := get(t, browser(t), d.url+"/auth/sso?"+c.query)
+		if page.StatusCode != http.StatusBadRequest || !strings.Contains(text, c.says) || page.Header.Get("Location") != "" {
+			t.Errorf("%s: %d, want 400 with %q\n%s", name, page.StatusCode, c.says, text)
+		}
+	}
+}
+
+func TestAnyRedirectWhenAllowed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) { o.AllowAnyRedirect = true })
+	if page, _ := get(t, browser(t), d.ssoURL("https://product.example/back")); page.StatusCode != http.StatusOK {
+		t.Errorf("status %d, want the sign-in page", page.StatusCode)
+	}
+}
+
+func TestAnotherSiteCannotChooseTheUser(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	status, _ := call(t, "POST", d.ssoURL(d.product.url+"/sso/callback"), "user=ada",
+		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example")
+	if status != http.StatusForbidden {
+		t.Errorf("status %d, want 403", status)
+	}
+}

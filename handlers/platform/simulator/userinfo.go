@@ -1,0 +1,139 @@
+package simulator
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// userInfo is the answer to a code (contract, section 2). The name of the
+// tenant status field is the simulator's own: the contract does not show it.
+type userInfo struct {
+	UserID             string `json:"userId"`
+	Email              string `json:"email"`
+	TenantSlug         string `json:"tenantSlug"`
+	PlanType           string `json:"planType"`
+	SubscriptionStatus string `json:"subscriptionStatus"`
+	TenantStatus       string `json:"tenantStatus"`
+}
+
+func (s *state) userInfo(u *User) userInfo {
+	info := userInfo{UserID: u.ID, Email: u.Email, TenantSlug: u.Tenant, SubscriptionStatus: StatusNone, TenantStatus: StatusNone}
+	if t := s.tenant(u.Tenant); t != nil {
+		info.PlanType, info.SubscriptionStatus, info.TenantStatus = t.plan(), t.subscriptionStatus(), t.Status
+	}
+	return info
+}
+
+// exchange is POST /api/v1/auth/sso/user-info (contract, section 4.1): API key
+// and code in, user information out. Its refusals are the simulator's own.
+func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
+	if !p.hasAPIKey(r) {
+		refuse(w, http.StatusUnauthorized, "api_key_invalid", "X-Api-Key is not this product's API key")
+		return
+	}
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "content_type", "the contract asks for Content-Type: application/json")
+		return
+	}
+	var in struct {
+		Code string `json:"code"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil || in.Code == "" {
+		refuse(w, http.StatusBadRequest, "body_invalid", `the body is to be {"code": "…"}`)
+		return
+	}
+	faults := p.Faults()
+	info, refusal := p.redeem(in.Code)
+	if refusal != "" {
+		p.noteExchange(Exchange{Code: in.Code, Status: http.StatusBadRequest})
+		refuse(w, http.StatusBadRequest, refusal, "the code cannot be exchanged")
+		return
+	}
+	// The code is spent before any fault: the worst case, and the product may
+	// not send it again in any.
+	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: faults.userInfoStatus(), Fault: faults.userInfoFault()})
+	faults.answer(w, r, info)
+}
+
+// hasAPIKey compares in constant time; without a key nobody has it.
+func (p *Platform) hasAPIKey(r *http.Request) bool {
+	key := p.Product().APIKey
+	return key != "" && subtle.ConstantTimeCompare([]byte(key), []byte(r.Header.Get("X-Api-Key"))) == 1
+}
+
+// userInfoStatus is the status that the faults leave, 0 for a cut connection.
+func (f Faults) userInfoStatus() int {
+	switch {
+	case f.UserInfoStatus != 0:
+		return f.UserInfoStatus
+	case f.UserInfoBody == BodyCut:
+		return 0
+	}
+	return http.StatusOK
+}
+
+func (f Faults) userInfoFault() string {
+	var on []string
+	if f.UserInfoDelay > 0 {
+		on = append(on, "after "+f.UserInfoDelay.String())
+	}
+	if f.UserInfoStatus != 0 {
+		on = append(on, "status")
+	} else if f.UserInfoBody != "" {
+		on = append(on, f.UserInfoBody)
+	}
+	return strings.Join(on, ", ")
+}
+
+// answer writes the user information, or what the faults make of it.
+func (f Faults) answer(w http.ResponseWriter, r *http.Request, info userInfo) {
+	select {
+	case <-time.After(f.UserInfoDelay):
+	case <-r.Context().Done():
+		return
+	}
+	if f.UserInfoStatus != 0 {
+		refuse(w, f.UserInfoStatus, "fault", "answered so on purpose")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch f.UserInfoBody {
+	case BodyGarbage:
+		io.WriteString(w, "<html>definitely not JSON</html>")
+	case BodyNumbers:
+		io.WriteString(w, `{"userId":1,"email":2,"tenantSlug":3,"planType":4,"subscriptionStatus":5,"tenantStatus":6}`)
+	case BodyHuge:
+		writeJSON(w, http.StatusOK, struct {
+			userInfo
+			Padding string `json:"padding"`
+		}{info, strings.Repeat("x", 2<<20)})
+	case BodyCut:
+		io.WriteString(w, `{"userId":"`)
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler) // closes the connection, unfinished
+	default:
+		writeJSON(w, http.StatusOK, info)
+	}
+}
+
+// writeJSON answers with a document; a client that has gone is no error here.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		http.Error(w, "cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(text, '\n'))
+}
+
+// refuse answers with an error of the simulator's own shape.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
+}
