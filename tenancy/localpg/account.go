@@ -52,6 +52,14 @@ func (a account) give(path string) error {
 	return os.Lchown(path, a.uid, a.gid)
 }
 
+// mkdir makes a directory that is this user's alone.
+func (a account) mkdir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return a.give(dir)
+}
+
 // environment is short: PG* variables change what postgres does, and our secrets are none of its business.
 func environment() []string {
 	env := []string{"LC_ALL=C", "TZ=UTC", "PATH=" + strings.TrimPrefix(os.Getenv("PATH")+":/usr/bin:/bin", ":")}

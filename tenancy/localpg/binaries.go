@@ -3,8 +3,8 @@ package localpg
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,9 +22,11 @@ type installation struct {
 
 // finder knows where to look for PostgreSQL's programs.
 type finder struct {
-	chosen string   // when set, the only place to look
-	path   []string // directories, the first that fits
-	places []string // patterns of directories, the highest version that fits
+	chosen     string   // when set, the only place to look
+	path       []string // directories, the first that fits
+	places     []string // patterns of directories, the highest version that fits
+	repository string   // where to fetch them when this machine has none
+	cache      string   // where to keep what was fetched; "" for the usual place
 }
 
 func systemFinder() finder {
@@ -36,12 +38,14 @@ func systemFinder() finder {
 			"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
 			"/Applications/Postgres.app/Contents/Versions/*/bin",
 		},
+		repository: "https://repo1.maven.org/maven2",
 	}
 }
 
 const advice = "install it (`apt install postgresql`, `brew install postgresql@16`) or let POSTGRES_BIN name the directory of its programs initdb and postgres"
 
-func (f finder) find(ctx context.Context, a account) (installation, error) {
+// find returns the installation to use. Programs that had to be fetched are kept for the next time.
+func (f finder) find(ctx context.Context, a account, log *slog.Logger) (installation, error) {
 	if f.chosen != "" {
 		if !complete(f.chosen) {
 			return installation{}, fmt.Errorf("POSTGRES_BIN: no initdb and postgres in %s", f.chosen)
@@ -56,7 +60,11 @@ func (f finder) find(ctx context.Context, a account) (installation, error) {
 	if dir := f.newest(); dir != "" {
 		return inspect(ctx, a, dir)
 	}
-	return installation{}, errors.New("no PostgreSQL found: " + advice)
+	dir, err := f.fetch(ctx, a, log)
+	if err != nil {
+		return installation{}, fmt.Errorf("no PostgreSQL found on this machine, and none could be fetched (%w): %s", err, advice)
+	}
+	return inspect(ctx, a, dir)
 }
 
 func complete(dir string) bool {

@@ -7,20 +7,17 @@ import (
 	"time"
 )
 
-// startTimeout is ample for a crash recovery of a development database.
+// startTimeout is ample for the crash recovery of a development database.
 const startTimeout = 30 * time.Second
 
 var errStopped = errors.New("the server has been stopped")
 
 // Pid is the process id of the postmaster; 0 while it is halted.
 func (s *Server) Pid() int {
-	r := s.current()
-	select {
-	case <-r.done:
-		return 0
-	default:
-		return r.pid
+	if r := s.current(); r.alive() {
+		return int(r.pid.Load())
 	}
+	return 0
 }
 
 // Done is closed when every process of postgres has ended, whoever ended it. After Resume it is another channel.
@@ -37,12 +34,11 @@ func (s *Server) current() *run {
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {
-	s.mu.Lock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.stopped = true
-	r := s.run
-	s.mu.Unlock()
 	var err error
-	if r != nil {
+	if r := s.current(); r != nil {
 		err = r.close()
 	}
 	return errors.Join(err, s.sweeper.close(), disown(s.owner))
@@ -69,42 +65,30 @@ func (s *Server) Halt(ctx context.Context, mode string) error {
 // Resume starts postgres again after Halt, or after it was killed, with the same data and socket directory.
 // It does nothing while postgres runs.
 func (s *Server) Resume(ctx context.Context) error {
-	if r := s.current(); r != nil {
-		select {
-		case <-r.done:
-		default:
-			return nil
-		}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if s.stopped {
+		return errStopped
+	}
+	if s.current().alive() {
+		return nil
 	}
 	lock, err := s.takeOver(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.ensureCluster(ctx); err != nil {
-		return errors.Join(err, lock.Close())
-	}
-	r, err := s.launch(lock)
-	if err != nil {
-		return err
-	}
-	if err := s.adopt(r); err != nil {
+	defer func() { _ = lock.Close() }()
+	if err := s.ensureCluster(ctx, lock); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
 	defer cancel()
-	if err := r.waitReady(ctx, s.cluster()); err != nil {
-		return fmt.Errorf("%w; the end of its log:\n%s", errors.Join(err, r.close()), tail(s.logFile()))
+	r, err := s.launch(ctx, lock)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// adopt makes r the server's current run, unless the server was stopped meanwhile.
-func (s *Server) adopt(r *run) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped {
-		return errors.Join(errStopped, r.close())
-	}
 	s.run = r
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package localpg runs a private PostgreSQL for the dev command and for tests.
 //
-// The server listens on a unix socket only, in a directory of its own, so nothing can collide with it. It belongs to the
-// process that started it: when that process ends, in whatever way, so does the server.
+// The server listens on a unix socket only, in a directory of its own, so that nothing can collide with it. It belongs to
+// the process that started it: when that process ends, in whatever way, so does the server.
 package localpg
 
 import (
@@ -24,7 +24,7 @@ type Options struct {
 	DataDir string
 	// Fast trades durability for speed; for tests.
 	Fast bool
-	// Params are further settings of PostgreSQL; they win over ours.
+	// Params are further settings of PostgreSQL. They win over ours, except for those that make the server's address.
 	Params map[string]string
 	// Logger hears about unusual things; nil for none.
 	Logger *slog.Logger
@@ -34,15 +34,16 @@ type Options struct {
 type Server struct {
 	options  Options
 	postgres installation
-	base     string // lock files, log and, in pgNN, the cluster
-	scratch  string // the socket, and in a temporary server all the rest too
-	owner    *os.File
-	sweeper  *sweeper
+	base     string   // lock files, log and, in pgNN, the cluster
+	scratch  string   // the socket, and in a temporary server all the rest too
+	owner    *os.File // locked: base belongs to this process
+	sweeper  *sweeper // of scratch
+	stop     func() error
 
-	mu      sync.Mutex
-	run     *run
-	stopped bool
-	stop    func() error
+	changing sync.Mutex // held while postgres is started, and for the final stop
+	mu       sync.Mutex // guards run
+	run      *run
+	stopped  bool
 }
 
 // Start starts a server that can be connected to when Start returns. ctx bounds the start alone, not the server's life;
@@ -53,40 +54,49 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func start(ctx context.Context, o Options, f finder) (*Server, error) {
-	a, err := newAccount()
+	s, err := newServer(ctx, o, f)
 	if err != nil {
 		return nil, fmt.Errorf("start postgres: %w", err)
 	}
-	pg, err := f.find(ctx, a)
-	if err != nil {
-		return nil, fmt.Errorf("start postgres: %w", err)
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := &Server{options: o, postgres: pg}
-	s.stop = sync.OnceValue(s.end)
 	if err := s.begin(ctx); err != nil {
 		return nil, fmt.Errorf("start postgres: %w", errors.Join(err, s.Stop()))
 	}
 	return s, nil
 }
 
+func newServer(ctx context.Context, o Options, f finder) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := supported(); err != nil {
+		return nil, err
+	}
+	a, err := newAccount()
+	if err != nil {
+		return nil, err
+	}
+	pg, err := f.find(ctx, a, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, postgres: pg}
+	s.stop = sync.OnceValue(s.end)
+	return s, nil
+}
+
 // begin does the steps of a start in the order in which end undoes them.
 func (s *Server) begin(ctx context.Context) (err error) {
-	if s.scratch, err = newScratch(s.postgres.account); err != nil {
-		return err
-	}
-	if s.sweeper, err = newSweeper(s.postgres.account, s.scratch); err != nil {
+	a := s.postgres.account
+	if s.scratch, s.sweeper, err = newScratch(ctx, a); err != nil {
 		return err
 	}
 	s.base = s.scratch
 	if s.options.DataDir != "" {
-		if s.base, err = dataHome(ctx, s.postgres.account, s.options.DataDir); err != nil {
+		if s.base, err = dataHome(ctx, a, s.options.DataDir, s.options.Logger); err != nil {
 			return err
 		}
 	}
-	if s.owner, err = own(filepath.Join(s.base, "owner.lock")); err != nil {
+	if s.owner, err = own(s.base); err != nil {
 		return err
 	}
 	if err = truncate(s.logFile()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // guardScript keeps postgres only as long as this process keeps a pipe open: every way to die closes it.
@@ -16,17 +17,28 @@ import (
 //go:embed guard.sh
 var guardScript string
 
-// run is postgres between one start and its end.
+// run is postgres from a start to its end.
 type run struct {
-	orders *os.File      // to the guard; its end ends postgres
-	done   chan struct{} // every process of postgres has ended
-	guard  chan struct{} // the guard has ended
-	pid    int           // known once ready
+	orders  *os.File      // to the guard; closing it ends postgres
+	done    chan struct{} // closed: every process of postgres has ended
+	guarded chan struct{} // closed: the guard has ended
+	pid     atomic.Int64
 }
 
-// launch starts postgres under its guard. It takes over lock, which from then on belongs to postgres.
-func (s *Server) launch(lock *os.File) (*run, error) {
-	defer func() { _ = lock.Close() }()
+// launch starts postgres and returns when it is ready. All its processes hold lock open from then on.
+func (s *Server) launch(ctx context.Context, lock *os.File) (*run, error) {
+	stale := readPidFile(s.cluster())
+	r, err := s.spawn(lock)
+	if err != nil {
+		return nil, fmt.Errorf("start the guard of postgres: %w", err)
+	}
+	if err := r.waitReady(ctx, s.cluster(), stale); err != nil {
+		return nil, fmt.Errorf("%w; the end of its log:\n%s", errors.Join(err, r.close()), tail(s.logFile()))
+	}
+	return r, nil
+}
+
+func (s *Server) spawn(lock *os.File) (*run, error) {
 	log, err := os.OpenFile(s.logFile(), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return nil, err
@@ -36,29 +48,30 @@ func (s *Server) launch(lock *os.File) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = ordersOut.Close() }()
 	life, lifeIn, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, ordersOut.Close(), orders.Close())
+		return nil, errors.Join(err, orders.Close())
 	}
-	c := s.postgres.account.command(context.Background(), "/bin/sh", append([]string{"-c", guardScript, "localpg"}, s.postgresCommand()...)...)
+	defer func() { _ = lifeIn.Close() }()
+	c := s.postgres.account.command(context.Background(), "/bin/sh", s.guardArgs()...)
 	c.Stdout, c.Stderr = log, log
 	c.ExtraFiles = []*os.File{ordersOut, lifeIn, lock, s.sweeper.hold}
-	err = errors.Join(c.Start(), ordersOut.Close(), lifeIn.Close())
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start the guard of postgres: %w", err), orders.Close(), life.Close())
+	if err := c.Start(); err != nil {
+		return nil, errors.Join(err, orders.Close(), life.Close())
 	}
-	r := &run{orders: orders, done: make(chan struct{}), guard: make(chan struct{})}
+	r := &run{orders: orders, done: make(chan struct{}), guarded: make(chan struct{})}
 	go r.watchLife(life)
 	go r.watchGuard(c, s.cluster())
 	return r, nil
 }
 
-func (s *Server) postgresCommand() []string {
-	command := []string{filepath.Join(s.postgres.bin, "postgres"), "-D", s.cluster()}
-	return append(command, s.settings()...)
+func (s *Server) guardArgs() []string {
+	args := []string{"-c", guardScript, "localpg", filepath.Join(s.postgres.bin, "postgres"), "-D", s.cluster()}
+	return append(args, s.settings()...)
 }
 
-// watchLife waits until the last process of postgres has closed its end, and lets the guard reap it.
+// watchLife waits until the last process of postgres has closed its end, and has the guard reap it.
 func (r *run) watchLife(life *os.File) {
 	_, _ = io.Copy(io.Discard, life)
 	_ = life.Close()
@@ -66,28 +79,39 @@ func (r *run) watchLife(life *os.File) {
 	close(r.done)
 }
 
-// watchGuard reaps the guard. A postgres whose guard was killed has nobody left who would end it with us.
+// watchGuard reaps the guard. A postgres whose guard was killed has nobody left who would end it with us: it ends now.
 func (r *run) watchGuard(c *exec.Cmd, cluster string) {
 	_ = c.Wait()
-	close(r.guard)
-	_ = r.orders.Close()
-	select {
-	case <-r.done:
-	default:
+	if r.alive() {
 		signalPostmaster(cluster, quit)
 	}
+	_ = r.orders.Close()
+	close(r.guarded)
 }
 
-// order sends a word to the guard; nobody is there to hear it when postgres has ended.
+// order sends a word to the guard. Nobody is there to hear it when postgres has ended.
 func (r *run) order(word string) { _, _ = io.WriteString(r.orders, word+"\n") }
+
+// alive tells whether any process of postgres is left.
+func (r *run) alive() bool {
+	if r == nil {
+		return false
+	}
+	select {
+	case <-r.done:
+		return false
+	default:
+		return true
+	}
+}
 
 // close ends postgres, with force after some seconds, and returns when all its processes have gone.
 func (r *run) close() error {
 	err := r.orders.Close()
-	if errors.Is(err, os.ErrClosed) {
-		err = nil
-	}
-	<-r.guard
+	<-r.guarded
 	<-r.done
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
 	return err
 }

@@ -15,12 +15,16 @@ const (
 	quit      = syscall.SIGQUIT
 )
 
-func attributes(account) *syscall.SysProcAttr { return nil }
-
-func tryLock(*os.File) error {
+func supported() error {
 	return fmt.Errorf("a private PostgreSQL on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+func attributes(account) *syscall.SysProcAttr { return nil }
+
+func tryLock(*os.File) error { return errors.ErrUnsupported }
+
 func unlock(*os.File) error { return nil }
+
+func alive(int) bool { return false }
 
 func ownerOf(os.FileInfo) int { return -1 }

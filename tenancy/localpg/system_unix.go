@@ -13,6 +13,9 @@ const (
 	quit      = syscall.SIGQUIT
 )
 
+// supported is nil where a private PostgreSQL can be run.
+func supported() error { return nil }
+
 func attributes(a account) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if a.lent {
@@ -36,6 +39,9 @@ func tryLock(f *os.File) error {
 }
 
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// alive tells whether there is a process with this id, whoever it belongs to.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 func ownerOf(info os.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -3,41 +3,38 @@ package localpg
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 )
 
-// copyCluster makes a cluster for a temporary server: initdb takes half a second, a copy of its result a tenth of that.
-func (i installation) copyCluster(ctx context.Context, dir string) error {
-	template, err := i.template(ctx)
+// copyTemplate makes a cluster for a temporary server: initdb takes half a second, a copy of its result a tenth of that.
+func (m clusterMaker) copyTemplate(ctx context.Context, dir string) error {
+	template, err := m.cachedTemplate(ctx)
 	if err != nil {
-		return i.initdb(ctx, dir, temporary...)
+		return errors.Join(ctx.Err(), m.initdb(ctx, dir, temporary...))
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := m.account.mkdir(dir); err != nil {
 		return err
 	}
-	if err := i.account.give(dir); err != nil {
-		return err
-	}
-	out, err := i.account.command(ctx, "cp", "-R", template+"/.", dir).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("copy a cluster: %w\n%s", err, out)
-	}
-	return nil
+	return m.execute(ctx, "tar", "-C", dir, "-xf", template)
 }
 
-// temporary are arguments for a cluster that need not survive the machine, and should be small.
+// temporary are arguments for a cluster that need not survive a crash of the machine, and should be small.
 var temporary = []string{"--no-sync", "--wal-segsize=1"}
 
-// template is a cluster to copy, made on first use. Whoever is second in a race uses the first one's.
-func (i installation) template(ctx context.Context) (string, error) {
-	cache, err := cacheDir(i.account)
+func (m clusterMaker) cachedTemplate(ctx context.Context) (string, error) {
+	cache, err := cacheDir(ctx, m.account)
 	if err != nil {
 		return "", err
 	}
-	template := filepath.Join(cache, "cluster-"+i.version)
+	return m.template(ctx, cache)
+}
+
+// template is an archive of a cluster, made in cache on first use. Whoever is second in a race replaces it with its like.
+// It is one file because those who clean up temporary directories take away file by file.
+func (m clusterMaker) template(ctx context.Context, cache string) (string, error) {
+	template := filepath.Join(cache, "cluster-"+m.version+".tar")
 	if _, err := os.Stat(template); err == nil {
 		return template, nil
 	}
@@ -46,27 +43,25 @@ func (i installation) template(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(workshop) }()
-	if err := i.account.give(workshop); err != nil {
+	if err := m.account.give(workshop); err != nil {
 		return "", err
 	}
-	made := filepath.Join(workshop, "cluster")
-	if err := i.initdb(ctx, made, temporary...); err != nil {
+	cluster, archive := filepath.Join(workshop, "cluster"), filepath.Join(workshop, "cluster.tar")
+	if err := m.initdb(ctx, cluster, temporary...); err != nil {
 		return "", err
 	}
-	if err := os.Rename(made, template); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := m.execute(ctx, "tar", "-C", cluster, "-cf", archive, "."); err != nil {
 		return "", err
 	}
-	return template, nil
+	return template, os.Rename(archive, template)
 }
 
 // cacheDir is a directory that stays and that nobody but the account may enter.
-func cacheDir(a account) (string, error) {
-	if home, err := os.UserCacheDir(); err == nil && !a.lent {
-		if os.MkdirAll(home, 0o700) == nil {
-			if dir, err := ensureDir(filepath.Join(home, "subproduct-pg"), a.uid, 0o700); err == nil {
-				return dir, nil
-			}
+func cacheDir(ctx context.Context, a account) (string, error) {
+	if home, err := os.UserCacheDir(); err == nil && !a.lent && os.MkdirAll(home, 0o700) == nil {
+		if dir, err := ensureDir(filepath.Join(home, prefix+"cache"), a.uid, 0o700); err == nil {
+			return dir, nil
 		}
 	}
-	return ensureDir(filepath.Join(os.TempDir(), "subproduct-pg-cache-"+strconv.Itoa(a.uid)), a.uid, 0o700)
+	return ensureDir(filepath.Join(tempDir(ctx, a), prefix+"cache-"+strconv.Itoa(a.uid)), a.uid, 0o700)
 }

@@ -1,0 +1,38 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// database is the name of the app's database.
+const database = "subproduct"
+
+// makeDatabase makes the app's database unless it is there; with --reset it
+// throws away what is kept first, the simulator's memory too.
+func (d *desk) makeDatabase(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, d.postgres.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if d.flags.reset {
+		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+database+" WITH (FORCE)"); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+		if err := removeFile(d.flags.stateFile()); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+	}
+	var exists bool
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, database).Scan(&exists)
+	if err != nil || exists {
+		return err
+	}
+	_, err = conn.Exec(ctx, "CREATE DATABASE "+database)
+	return err
+}

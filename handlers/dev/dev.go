@@ -1,0 +1,126 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg"
+)
+
+// desk is everything that Run has started.
+type desk struct {
+	flags    flags
+	env      config.Lookup
+	out      io.Writer
+	log      *slog.Logger
+	postgres *localpg.Server
+	app      net.Listener
+	console  net.Listener
+	platform *simulator.Platform
+	config   config.Config
+}
+
+// Run starts PostgreSQL, the simulator and the app, seeds two demo tenants the
+// first time, prints the addresses, and stops everything when ctx ends. It
+// returns an error that wraps ErrUsage for wrong arguments.
+func Run(ctx context.Context, args []string, env config.Lookup, out io.Writer) error {
+	f, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := endWithGoRun(ctx)
+	defer stop()
+	d := &desk{flags: f, env: env, out: out}
+	d.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: f.level(env)}))
+	if err := d.listen(); err != nil {
+		return err
+	}
+	defer d.app.Close()
+	defer d.console.Close()
+	if err := d.startPostgres(ctx); err != nil {
+		return err
+	}
+	defer d.stopPostgres()
+	if err := d.configure(); err != nil {
+		return err
+	}
+	return d.serve(ctx)
+}
+
+// listen takes both addresses first: a taken one is an error before anything
+// was started.
+func (d *desk) listen() (err error) {
+	if d.app, err = net.Listen("tcp", d.flags.appAddr); err != nil {
+		return fmt.Errorf("%w (choose another with --app-addr)", err)
+	}
+	if d.console, err = net.Listen("tcp", d.flags.platformAddr); err != nil {
+		d.app.Close()
+		return fmt.Errorf("%w (choose another with --platform-addr)", err)
+	}
+	return nil
+}
+
+func (d *desk) startPostgres(ctx context.Context) (err error) {
+	fmt.Fprintln(d.out, "Starting a private PostgreSQL …")
+	d.postgres, err = d.flags.openData(ctx, d.log)
+	if err != nil {
+		return err
+	}
+	if err = d.makeDatabase(ctx); err != nil {
+		d.stopPostgres()
+	}
+	return err
+}
+
+func (d *desk) stopPostgres() {
+	if err := d.postgres.Stop(); err != nil {
+		d.log.Error("PostgreSQL did not stop cleanly", "error", err)
+	}
+}
+
+// serve runs the simulator and the app side by side until ctx ends or one of
+// them fails; then both stop, the app first.
+func (d *desk) serve(ctx context.Context) error {
+	platformCtx, stopPlatform := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopPlatform()
+	appCtx, stopApp := context.WithCancelCause(ctx)
+	defer stopApp(nil)
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := d.servePlatform(platformCtx); err != nil {
+			stopApp(err)
+		}
+	})
+	running.Go(func() {
+		if err := d.welcome(appCtx); err != nil && appCtx.Err() == nil {
+			stopApp(err)
+		}
+	})
+	pages, live := sourceTemplates()
+	err := handlers.Serve(appCtx, d.config, d.app, d.log, handlers.ServeOptions{Pages: pages, Live: live, Database: tenancy.Options{}})
+	cause := context.Cause(appCtx)
+	stopApp(nil)
+	stopPlatform()
+	running.Wait()
+	if err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return err
+}
+
+// patience bounds the wait for the app to be ready; a first start has nothing
+// slow to do but one migration.
+const patience = time.Minute

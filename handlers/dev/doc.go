@@ -1,0 +1,12 @@
+// Package dev is the development command: a private PostgreSQL, a platform
+// simulator and the app, wired to each other. A build with the tag production
+// leaves all of it out.
+package dev
+
+import "errors"
+
+// Errors of Run that its caller tells apart.
+var (
+	ErrUsage    = errors.New("wrong call")
+	ErrNotBuilt = errors.New("this build has no development commands")
+)

@@ -1,0 +1,79 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/tenancy/localpg"
+)
+
+const defaultData = ".dev"
+
+type flags struct {
+	appAddr, platformAddr, data string
+	reset                       bool
+}
+
+func parseFlags(args []string) (flags, error) {
+	var f flags
+	set := flag.NewFlagSet("dev", flag.ContinueOnError)
+	set.SetOutput(os.Stderr)
+	set.StringVar(&f.appAddr, "app-addr", "127.0.0.1:8080", "where the app listens")
+	set.StringVar(&f.platformAddr, "platform-addr", "127.0.0.1:8090", "where the platform simulator listens")
+	set.StringVar(&f.data, "data", defaultData, "folder that keeps the data")
+	set.BoolVar(&f.reset, "reset", false, "throw the data away first")
+	if err := set.Parse(args); err != nil {
+		return f, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if set.NArg() > 0 {
+		return f, fmt.Errorf("%w: dev takes flags only, got %q", ErrUsage, set.Args())
+	}
+	return f, nil
+}
+
+// level is LOG_LEVEL, or warnings only: the addresses are what matters.
+func (f flags) level(env config.Lookup) slog.Level {
+	level := slog.LevelWarn
+	if text, ok := env("LOG_LEVEL"); ok {
+		_ = level.UnmarshalText([]byte(text))
+	}
+	return level
+}
+
+// maxCopies bounds how many copies share one data folder.
+const maxCopies = 10
+
+// openData starts PostgreSQL on the data folder. Where a second copy of this
+// program runs beside the first, and nobody chose its folder, it gets one of
+// its own inside.
+func (f *flags) openData(ctx context.Context, log *slog.Logger) (*localpg.Server, error) {
+	root := f.data
+	for copyNumber := 1; ; copyNumber++ {
+		server, err := localpg.Start(ctx, localpg.Options{DataDir: f.data, Logger: log})
+		if !errors.Is(err, localpg.ErrInUse) {
+			return server, err
+		}
+		if root != defaultData || copyNumber == maxCopies {
+			return nil, fmt.Errorf("%w: another dev runs there; choose another folder with --data", err)
+		}
+		f.data = filepath.Join(root, "copy"+strconv.Itoa(copyNumber+1))
+	}
+}
+
+func (f *flags) stateFile() string { return filepath.Join(f.data, "platform.json") }
+
+func removeFile(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

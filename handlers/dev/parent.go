@@ -1,0 +1,37 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+)
+
+// endWithGoRun ends the returned context when `go run`, our parent, is gone: it
+// does not pass SIGTERM on, and would leave everything behind. A program that
+// was built may outlive whoever started it.
+func endWithGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	exe, err := os.Executable()
+	if err != nil || !strings.Contains(exe, "go-build") {
+		return ctx, cancel
+	}
+	parent := os.Getppid()
+	go func() {
+		ticker := time.NewTicker(200 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				if os.Getppid() != parent {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}

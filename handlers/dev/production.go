@@ -1,0 +1,13 @@
+//go:build production
+
+package dev
+
+import (
+	"context"
+	"io"
+
+	"example.com/subproduct/handlers/config"
+)
+
+// Run is not part of a production build.
+func Run(context.Context, []string, config.Lookup, io.Writer) error { return ErrNotBuilt }

@@ -1,0 +1,97 @@
+// Package health answers the platform's health probe (contract, section 2).
+package health
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/tenancy"
+)
+
+const (
+	interval = time.Second
+	timeout  = 900 * time.Millisecond
+	// staleAfter distrusts an answer that nothing has renewed: the prober
+	// itself may hang.
+	staleAfter = 5 * time.Second
+)
+
+// Health knows how the database is without asking it: it is asked in the
+// background, so that no hang and no crowd ever delays an answer.
+type Health struct {
+	probe  *tenancy.Probe
+	lastOK atomic.Int64 // Unix nanoseconds of the last good answer; 0: the last was bad
+	ready  atomic.Bool
+}
+
+// New returns a health that is unavailable until Run has seen the database and
+// Ready was called.
+func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe()} }
+
+// Ready says that the server takes requests.
+func (h *Health) Ready() { h.ready.Store(true) }
+
+// Run probes the database until ctx ends.
+func (h *Health) Run(ctx context.Context) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	defer h.probe.Close(context.WithoutCancel(ctx))
+	for {
+		h.check(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (h *Health) check(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if h.probe.Check(ctx) != nil {
+		h.lastOK.Store(0)
+		return
+	}
+	h.lastOK.Store(time.Now().UnixNano())
+}
+
+func (h *Health) status() (int, string) {
+	switch {
+	case time.Since(time.Unix(0, h.lastOK.Load())) > staleAfter:
+		return http.StatusServiceUnavailable, "unavailable"
+	case !h.ready.Load():
+		return http.StatusServiceUnavailable, "starting"
+	}
+	return http.StatusOK, "ok"
+}
+
+// Healthz answers the platform: 200 while the database is reachable and the
+// server is ready, else 503 (contract, sections 2 and 7).
+func (h *Health) Healthz(c echo.Context) error {
+	code, status := h.status()
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(code, map[string]string{"status": status, "time": time.Now().UTC().Format(time.RFC3339)})
+}
+
+// Livez answers an orchestrator: 200 while the process runs.
+func (h *Health) Livez(c echo.Context) error {
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// Gate refuses requests with 503 until the server is ready: the shared schema
+// must be there before the first of them.
+func (h *Health) Gate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !h.ready.Load() {
+			c.Response().Header().Set(echo.HeaderRetryAfter, "1")
+			return echo.NewHTTPError(http.StatusServiceUnavailable)
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"example.com/subproduct/tenancy"
+)
+
+// store keeps scs sessions in public.sessions. The tenant and the user of a
+// session stand in columns beside its data, taken from the data itself.
+type store struct{ db *tenancy.DB }
+
+var _ scs.CtxStore = store{}
+
+type foundTenant struct{}
+
+// FindCtx also leaves the session's tenant where the middleware put a place
+// for it, since the same query knows it.
+func (s store) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
+	data, tenant, found, err := s.db.FindSession(ctx, token)
+	if place, ok := ctx.Value(foundTenant{}).(*tenancy.Tenant); ok {
+		*place = tenant
+	}
+	return data, found, err
+}
+
+// CommitCtx must not ask the session manager for values: it holds its lock.
+func (s store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
+	_, values, err := codec{}.Decode(data)
+	if err != nil {
+		return err
+	}
+	row := tenancy.Session{Data: data, ExpiresAt: expiry}
+	agent, _ := values[agentKey].(string)
+	row.UserAgent = strings.ToValidUTF8(strings.ReplaceAll(agent, "\x00", ""), "")
+	if text, ok := values[userKey].(string); ok {
+		var user User
+		if err := json.Unmarshal([]byte(text), &user); err != nil {
+			return err
+		}
+		if row.Tenant, err = tenancy.ParseSlug(user.TenantSlug); err != nil {
+			return err
+		}
+		row.UserID = user.ID
+	}
+	return s.db.SaveSession(ctx, token, row)
+}
+
+func (s store) DeleteCtx(ctx context.Context, token string) error {
+	return s.db.DeleteSession(ctx, token)
+}
+
+// scs asks for these, and calls them only where there is no context method.
+var errNoContext = errors.New("session store: a context is needed")
+
+func (store) Find(string) ([]byte, bool, error)      { return nil, false, errNoContext }
+func (store) Commit(string, []byte, time.Time) error { return errNoContext }
+func (store) Delete(string) error                    { return errNoContext }
+
+// codec is JSON: it is read in a database client, and a gob decoder would be
+// compiled anew for every request.
+type codec struct{}
+
+type encoded struct {
+	Deadline time.Time      `json:"deadline"`
+	Values   map[string]any `json:"values"`
+}
+
+func (codec) Encode(deadline time.Time, values map[string]any) ([]byte, error) {
+	return json.Marshal(encoded{deadline, values})
+}
+
+func (codec) Decode(b []byte) (time.Time, map[string]any, error) {
+	var e encoded
+	err := json.Unmarshal(b, &e)
+	if e.Values == nil {
+		e.Values = map[string]any{}
+	}
+	return e.Deadline, e.Values, err
+}

@@ -1,0 +1,126 @@
+package sso
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/platform"
+	"example.com/subproduct/handlers/session"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
+
+const (
+	// maxCode is far above any sensible one-time code.
+	maxCode = 4096
+	// patience is how long a browser waits for its workspace before it is shown
+	// a page that waits for it.
+	patience = 2 * time.Second
+)
+
+// Callback is where the platform sends a browser with a code (contract, SSO
+// rules 3 to 6). A code that this browser did not ask for signs it in all the
+// same, for the platform may start a sign-in itself; but it never replaces
+// somebody else's session without asking.
+func (s *SSO) Callback(c echo.Context) error {
+	returnTo, asked := s.asked(c)
+	codes := c.QueryParams()["code"]
+	if len(codes) != 1 || codes[0] == "" || len(codes[0]) > maxCode {
+		return &web.Problem{
+			Status: http.StatusBadRequest, Title: "That link is not complete",
+			Message: "The address has no usable sign-in code.", Action: signInAgain,
+		}
+	}
+	user, err := s.identify(c.Request().Context(), codes[0])
+	if err != nil {
+		return err
+	}
+	pending := session.Pending{User: user, ReturnTo: returnTo}
+	current, signedIn := session.From(c.Request().Context())
+	if signedIn && !asked && !current.SameAs(user) {
+		return s.askToSwitch(c, current, pending)
+	}
+	return s.enter(c, pending)
+}
+
+// identify spends the code and checks what it was worth.
+func (s *SSO) identify(ctx context.Context, code string) (session.User, error) {
+	info, err := s.Platform.Exchange(ctx, code)
+	if err != nil {
+		return session.User{}, exchangeProblem(err)
+	}
+	if _, err := tenancy.ParseSlug(info.TenantSlug); err != nil {
+		return session.User{}, exchangeProblem(errors.Join(platform.ErrBadAnswer, err))
+	}
+	if !s.permitted(info.SubscriptionStatus) {
+		return session.User{}, notAllowed("subscription", info.SubscriptionStatus)
+	}
+	if info.TenantStatus != "" && !s.permitted(info.TenantStatus) {
+		return session.User{}, notAllowed("tenant", info.TenantStatus)
+	}
+	return session.User{
+		ID: info.UserID, Email: info.Email, TenantSlug: info.TenantSlug,
+		PlanType: info.PlanType, SubscriptionStatus: info.SubscriptionStatus,
+	}, nil
+}
+
+// exchangeProblem is the page for an exchange that failed.
+func exchangeProblem(err error) error {
+	p := &web.Problem{
+		Status: http.StatusBadGateway, Title: "The platform gave no usable answer",
+		Message: "Nothing is wrong with your account. Wait a moment, then sign in again.", Action: signInAgain, Cause: err,
+	}
+	switch {
+	case errors.Is(err, platform.ErrCodeRefused):
+		p.Status, p.Title = http.StatusUnauthorized, "That sign-in has expired"
+		p.Message = "A sign-in link works once, and not for long."
+	case errors.Is(err, platform.ErrTimeout):
+		p.Status, p.Title = http.StatusGatewayTimeout, "The platform takes too long"
+	}
+	return p
+}
+
+// enter finishes a sign-in when the tenant is ready, and lets the browser wait
+// when that takes longer than patience: the tenant may be new, and its event
+// late or lost.
+func (s *SSO) enter(c echo.Context, p session.Pending) error {
+	slug, err := tenancy.ParseSlug(p.User.TenantSlug)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+	defer cancel()
+	err = s.DB.EnsureReady(ctx, slug)
+	switch {
+	case err == nil:
+		return s.signIn(c, slug, p)
+	case errors.Is(err, tenancy.ErrTenantCancelled):
+		return notAllowed("tenant", tenancy.Cancelled)
+	case ctx.Err() != nil && c.Request().Context().Err() == nil:
+		return s.prepare(c, p)
+	}
+	return &web.Problem{
+		Status: http.StatusServiceUnavailable, Title: "Your workspace is not ready",
+		Message: "Preparing it failed this time. It has been noted; try again in a few minutes.", Action: signInAgain, Cause: err,
+	}
+}
+
+func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error {
+	ctx := c.Request().Context()
+	err := s.Sessions.SignIn(c, p.User)
+	if errors.Is(err, tenancy.ErrTenantCancelled) {
+		return notAllowed("tenant", tenancy.Cancelled)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType); err != nil {
+		s.Log.ErrorContext(ctx, "sign-in not noted", "tenant", slug.String(), "error", err)
+	}
+	s.Log.InfoContext(ctx, "signed in", "tenant", slug.String(), "user_id", p.User.ID, "request_id", web.RequestID(c))
+	return c.Redirect(http.StatusSeeOther, p.ReturnTo)
+}

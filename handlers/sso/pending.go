@@ -1,0 +1,56 @@
+package sso
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/session"
+)
+
+const preparingPath = "/sso/preparing"
+
+// prepare shows the page that waits for the workspace and moves on by itself.
+func (s *SSO) prepare(c echo.Context, p session.Pending) error {
+	if err := s.Sessions.Hold(c, p); err != nil {
+		return err
+	}
+	return c.Render(http.StatusOK, "preparing.html", struct{ Tenant, URL string }{p.User.TenantSlug, preparingPath})
+}
+
+// Preparing is where that page leads: in, when the workspace is ready, else to
+// itself.
+func (s *SSO) Preparing(c echo.Context) error {
+	p, ok := s.Sessions.Pending(c)
+	if !ok || p.Switch {
+		return c.Redirect(http.StatusSeeOther, "/")
+	}
+	return s.enter(c, p)
+}
+
+// askToSwitch keeps the new identity aside and asks whose session it shall be.
+func (s *SSO) askToSwitch(c echo.Context, current session.User, p session.Pending) error {
+	p.Switch = true
+	if err := s.Sessions.Hold(c, p); err != nil {
+		return err
+	}
+	return c.Render(http.StatusOK, "switch.html", struct{ Current, Next session.User }{current, p.User})
+}
+
+// Switch signs in as the identity that was kept aside.
+func (s *SSO) Switch(c echo.Context) error {
+	p, ok := s.Sessions.Pending(c)
+	if !ok {
+		return c.Redirect(http.StatusSeeOther, "/login")
+	}
+	p.Switch = false
+	return s.enter(c, p)
+}
+
+// Stay forgets the identity that was kept aside.
+func (s *SSO) Stay(c echo.Context) error {
+	if err := s.Sessions.Drop(c); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/")
+}

@@ -1,0 +1,93 @@
+// Package sso signs browsers in by the platform's one-time code (contract, SSO
+// flow), and out again.
+package sso
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/platform"
+	"example.com/subproduct/handlers/session"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
+
+// SSO holds what the sign-in routes need.
+type SSO struct {
+	Platform    *platform.Client
+	Sessions    *session.Manager
+	DB          *tenancy.DB
+	CallbackURL string   // {callback_url}
+	Allowed     []string // subscription and tenant statuses that may sign in
+	Secure      bool     // browsers reach this server by https
+	Log         *slog.Logger
+}
+
+// loginLifetime is how long a browser may take at the platform's login page.
+const loginLifetime = 30 * time.Minute
+
+// Login sends the browser to the platform (contract, SSO rule 1) and remembers,
+// in that browser alone, that it asked and where it wanted to go.
+func (s *SSO) Login(c echo.Context) error {
+	to := safePath(c.QueryParam("return_to"))
+	c.SetCookie(s.loginCookie(rand.Text()+"."+encodePath(to), int(loginLifetime.Seconds())))
+	return c.Redirect(http.StatusSeeOther, s.Platform.LoginURL(s.CallbackURL))
+}
+
+// Logout ends the session.
+func (s *SSO) Logout(c echo.Context) error {
+	if err := s.Sessions.SignOut(c); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/")
+}
+
+func (s *SSO) loginCookie(value string, maxAge int) *http.Cookie {
+	name := "login"
+	if s.Secure {
+		name = "__Host-login"
+	}
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
+	}
+}
+
+// asked tells whether this browser came from Login, and where it wanted to go.
+// It can tell once: the cookie is taken back.
+func (s *SSO) asked(c echo.Context) (returnTo string, asked bool) {
+	cookie, err := c.Cookie(s.loginCookie("", 0).Name)
+	if err != nil {
+		return "/", false
+	}
+	c.SetCookie(s.loginCookie("", -1))
+	_, encoded, found := strings.Cut(cookie.Value, ".")
+	return decodePath(encoded), found
+}
+
+// permitted says whether a status is one of those that may sign in; a platform
+// may spell it with other capitals.
+func (s *SSO) permitted(status string) bool {
+	for _, allowed := range s.Allowed {
+		if strings.EqualFold(allowed, status) {
+			return true
+		}
+	}
+	return false
+}
+
+// notAllowed is the answer to a status that may not sign in. It names it.
+func notAllowed(what, status string) error {
+	return &web.Problem{
+		Status: http.StatusForbidden, Title: "No access with this subscription",
+		Message: "The " + what + " status is “" + status + "”. Ask whoever manages your subscription, then sign in again.",
+		Action:  signInAgain,
+	}
+}
+
+var signInAgain = web.Action{Label: "Sign in again", URL: "/login"}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+const layout = "layout.html"
+
+// Page is what every template is given.
+type Page struct {
+	Product   string
+	Path      string
+	User      any // nil when nobody is signed in
+	RequestID string
+	Data      any // what the handler passed to Render
+}
+
+// Renderer is Echo's renderer: c.Render(status, "notes.html", data) shows data
+// in that page, inside the layout. Echo renders into a buffer, so an error in a
+// template is a clean 500.
+type Renderer struct {
+	product string
+	user    func(echo.Context) any
+	pages   map[string]*template.Template
+	parse   func(name string) (*template.Template, error)
+	live    bool
+}
+
+// NewRenderer parses every page of fsys, so that a broken one is an error at
+// start. With live, pages are parsed anew each time: for development.
+func NewRenderer(fsys fs.FS, assets *Assets, product string, live bool, user func(echo.Context) any) (*Renderer, error) {
+	funcs := template.FuncMap{"asset": assets.URL, "date": date}
+	r := &Renderer{product: product, user: user, pages: map[string]*template.Template{}, live: live}
+	r.parse = func(name string) (*template.Template, error) {
+		return template.New(layout).Funcs(funcs).ParseFS(fsys, layout, name)
+	}
+	names, err := fs.Glob(fsys, "*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name == layout {
+			continue
+		}
+		if r.pages[name], err = r.parse(name); err != nil {
+			return nil, fmt.Errorf("template %s: %w", name, err)
+		}
+	}
+	return r, nil
+}
+
+// Render implements echo.Renderer.
+func (r *Renderer) Render(w io.Writer, name string, data any, c echo.Context) (err error) {
+	page, ok := r.pages[name]
+	if !ok {
+		return fmt.Errorf("no template %s", name)
+	}
+	if r.live {
+		if page, err = r.parse(name); err != nil {
+			return err
+		}
+	}
+	return page.Execute(w, Page{
+		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Data: data,
+	})
+}
+
+// date is a moment as a <time> element.
+func date(t time.Time) template.HTML {
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2 Jan 2006, 15:04 UTC"))) //nolint:gosec // digits and month names
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Headers sets what every answer carries. Pages are private and run nothing: no
+// script at all, styles and pictures from here. Forms may lead to the platform,
+// since one that is sent when the session has ended is redirected there.
+func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
+	policy := strings.Join([]string{
+		"default-src 'none'", "style-src 'self'", "img-src 'self'", "font-src 'self'",
+		"form-action 'self' " + platform.Scheme + "://" + platform.Host,
+		"base-uri 'none'", "frame-ancestors 'none'",
+	}, "; ")
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			h := c.Response().Header()
+			h.Set(echo.HeaderContentSecurityPolicy, policy)
+			h.Set(echo.HeaderXContentTypeOptions, "nosniff")
+			h.Set(echo.HeaderXFrameOptions, "DENY")
+			h.Set(echo.HeaderReferrerPolicy, "same-origin")
+			h.Set("Cross-Origin-Opener-Policy", "same-origin")
+			h.Set(echo.HeaderCacheControl, "no-store")
+			if secure {
+				h.Set(echo.HeaderStrictTransportSecurity, "max-age=63072000; includeSubDomains")
+			}
+			return next(c)
+		}
+	}
+}
+
+// NoReferrer keeps an address that carried a code from being told to anybody.
+func NoReferrer(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderReferrerPolicy, "no-referrer")
+		return next(c)
+	}
+}
+
+// SameOrigin refuses writes that another site's page makes a browser send.
+// Programs, which send no Origin, pass: they carry no one's cookie.
+func SameOrigin(public *url.URL) (echo.MiddlewareFunc, error) {
+	protection := http.NewCrossOriginProtection()
+	if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+		return nil, err
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := protection.Check(c.Request()); err != nil {
+				return &Problem{Status: http.StatusForbidden, Message: "This request came from another site.", Cause: err}
+			}
+			return next(c)
+		}
+	}, nil
+}

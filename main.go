@@ -1,0 +1,160 @@
+// Subproduct is a sub-product of a subscription platform: one binary, and this
+// file is its command line and its wiring.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/dev"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.LookupEnv, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "subproduct: "+err.Error())
+	}
+	os.Exit(exitCode(err))
+}
+
+// usageError is a wrong call or a wrong configuration: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usageError{}):
+		return 2
+	}
+	return 1
+}
+
+// command is one word of the command line.
+type command struct {
+	name, summary string
+	run           func(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error
+}
+
+// run finds the command and runs it; without one it serves.
+func run(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+	name := "serve"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return c.run(ctx, args, env, stdout)
+		}
+	}
+	usage(stdout)
+	if name == "help" || name == "-h" || name == "--help" {
+		return nil
+	}
+	return usageError{fmt.Errorf("no command %q", name)}
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintln(w, "usage: subproduct [COMMAND]\n\ncommands:")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
+	}
+}
+
+func commands() []command {
+	return []command{
+		{"dev", "a private PostgreSQL, a platform simulator and the app, with demo tenants", runDev},
+		{"serve", "the server, on the configuration of the environment (the default)", serve},
+		{"healthcheck", "asks the local server's health URL; for a container", healthcheck},
+		{"version", "prints the version", version},
+	}
+}
+
+// serve runs the server on the environment's configuration.
+func serve(ctx context.Context, args []string, env config.Lookup, _ io.Writer) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("serve takes no arguments, got %q", args)}
+	}
+	c, err := loadConfig(env)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.ListenAddr)
+	if err != nil {
+		return err
+	}
+	log := c.Logger(os.Stderr)
+	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", buildVersion())
+	return handlers.Serve(ctx, c, l, log, handlers.ServeOptions{})
+}
+
+func runDev(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+	err := dev.Run(ctx, args, env, stdout)
+	if errors.Is(err, dev.ErrUsage) {
+		return usageError{err}
+	}
+	return err
+}
+
+// loadConfig reads the environment, and .env beside it.
+func loadConfig(env config.Lookup) (config.Config, error) {
+	env, err := config.WithDotEnv(env, ".env")
+	if err != nil {
+		return config.Config{}, usageError{err}
+	}
+	c, err := config.Load(env)
+	if err != nil {
+		return c, usageError{fmt.Errorf("the configuration is not usable:\n%w\n(.env.example describes every setting)", err)}
+	}
+	return c, nil
+}
+
+func healthcheck(ctx context.Context, _ []string, env config.Lookup, _ io.Writer) error {
+	env, err := config.WithDotEnv(env, ".env")
+	if err != nil {
+		return usageError{err}
+	}
+	addr, err := config.ListenAddr(env)
+	if err != nil {
+		return usageError{err}
+	}
+	return config.CheckHealth(ctx, addr)
+}
+
+func version(_ context.Context, _ []string, _ config.Lookup, stdout io.Writer) error {
+	_, err := fmt.Fprintln(stdout, buildVersion())
+	return err
+}
+
+// release is set by the build: -ldflags "-X main.release=v1.2.3".
+var release string
+
+// buildVersion is the release, or what Go knows of the commit.
+func buildVersion() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return info.Main.Version
+}

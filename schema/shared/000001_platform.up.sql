@@ -1,0 +1,63 @@
+-- The registry of tenants. A tenant's data is in the schema tenant_<slug>;
+-- schema_version is the newest migration that ran there.
+CREATE TABLE public.tenants (
+    slug            text        PRIMARY KEY CHECK (slug ~ '^[a-z0-9]([a-z0-9_-]{0,54}[a-z0-9])?$'),
+    status          text        NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'cancelled')),
+    plan_type       text        NOT NULL DEFAULT '',
+    schema_version  bigint      NOT NULL,
+    migrate_error   text,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    cancelled_at    timestamptz,
+    last_sign_in_at timestamptz
+);
+CREATE INDEX tenants_schema_version ON public.tenants (schema_version, slug);
+
+-- Sessions of signed-in browsers. Only a hash of the cookie is kept: a stolen
+-- row signs nobody in. tenant_slug is NULL while a sign-in is not finished.
+CREATE TABLE public.sessions (
+    id          bigint      GENERATED ALWAYS AS IDENTITY UNIQUE,
+    token_hash  bytea       PRIMARY KEY,
+    tenant_slug text        REFERENCES public.tenants (slug) ON DELETE CASCADE,
+    user_id     text        NOT NULL DEFAULT '',
+    user_agent  text        NOT NULL DEFAULT '',
+    data        bytea       NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL
+);
+CREATE INDEX sessions_tenant_user ON public.sessions (tenant_slug, user_id);
+CREATE INDEX sessions_expires_at ON public.sessions (expires_at);
+
+-- The webhook inbox: the raw bytes of every event that was ever acknowledged.
+-- newest marks the last row with the same bytes: the unique index on it is what
+-- makes two copies that arrive at the same instant one event.
+CREATE TABLE public.webhook_events (
+    id              bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    event_type      text        NOT NULL,
+    tenant_slug     text,
+    status          text        NOT NULL CHECK (status IN ('pending', 'done', 'failed', 'ignored')),
+    attempts        integer     NOT NULL DEFAULT 0,
+    last_error      text,
+    body            bytea       NOT NULL,
+    body_sha256     bytea       NOT NULL,
+    newest          boolean     NOT NULL DEFAULT true,
+    signed_with     text        NOT NULL DEFAULT 'current' CHECK (signed_with IN ('current', 'previous')),
+    received_at     timestamptz NOT NULL DEFAULT now(),
+    next_attempt_at timestamptz NOT NULL DEFAULT now(),
+    processed_at    timestamptz
+);
+CREATE UNIQUE INDEX webhook_events_newest ON public.webhook_events (body_sha256) WHERE newest;
+CREATE INDEX webhook_events_body ON public.webhook_events (body_sha256, id);
+CREATE INDEX webhook_events_due ON public.webhook_events (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX webhook_events_queue ON public.webhook_events (tenant_slug, id);
+CREATE INDEX webhook_events_finished ON public.webhook_events (processed_at) WHERE status IN ('done', 'ignored');
+
+-- What was tried for an event, and how it went.
+CREATE TABLE public.webhook_attempts (
+    event_id   bigint           NOT NULL REFERENCES public.webhook_events (id) ON DELETE CASCADE,
+    attempt    integer          NOT NULL,
+    started_at timestamptz      NOT NULL,
+    seconds    double precision NOT NULL,
+    error      text,
+    PRIMARY KEY (event_id, attempt)
+);

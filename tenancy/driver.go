@@ -1,0 +1,137 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const noTimeout = time.Duration(math.MaxInt64)
+
+// txDriver is golang-migrate's view of one schema inside a transaction that
+// its creator has opened and will close: it commits nothing, so a failure at
+// any point leaves nothing. Its round trips are one for Lock and one a file.
+type txDriver struct {
+	ctx        context.Context
+	tx         pgx.Tx
+	migrations *migrations
+	slug       Slug  // zero: the shared schema
+	version    int64 // where the schema is; 0: nowhere yet
+}
+
+var _ database.Driver = (*txDriver)(nil)
+
+// Lock makes the schema and its version table where they are missing, sets the
+// search_path (contract, tenant schema rules 1 and 2) and reads the version,
+// in one message. The lock itself is the transaction's.
+func (d *txDriver) Lock() error {
+	results, err := d.tx.Conn().PgConn().Exec(d.ctx, d.prologue()).ReadAll()
+	if err != nil {
+		return fmt.Errorf("prepare schema: %w", err)
+	}
+	rows := results[len(results)-1].Rows
+	if len(rows) == 0 {
+		return nil
+	}
+	d.version, err = strconv.ParseInt(string(rows[0][0]), 10, 64)
+	return err
+}
+
+func (d *txDriver) prologue() string {
+	schema, path := "public", "public"
+	var create string
+	if !d.slug.IsZero() {
+		schema, path = d.slug.ident(), d.slug.ident()+", public"
+		create = "CREATE SCHEMA IF NOT EXISTS " + schema + "; "
+	}
+	return create + "SET LOCAL search_path TO " + path + "; " +
+		"CREATE TABLE IF NOT EXISTS " + schema + ".schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
+		"SELECT version FROM " + schema + ".schema_migrations ORDER BY version DESC LIMIT 1"
+}
+
+// Unlock does nothing: the transaction's end unlocks.
+func (d *txDriver) Unlock() error { return nil }
+
+// Version returns errAhead for a schema that is newer than the files: there is
+// nothing to run then.
+func (d *txDriver) Version() (int, bool, error) {
+	switch {
+	case d.version == 0:
+		return database.NilVersion, false, nil
+	case d.version > d.migrations.latest:
+		return 0, false, errAhead
+	}
+	return int(d.version), false, nil
+}
+
+// SetVersion only remembers: dirty has no meaning where all or nothing runs,
+// and versionRow writes the last one.
+func (d *txDriver) SetVersion(version int, _ bool) error {
+	d.version = int64(version)
+	return nil
+}
+
+// Run sends a whole file as one message.
+func (d *txDriver) Run(migration io.Reader) error {
+	sql, err := io.ReadAll(migration)
+	if err != nil {
+		return err
+	}
+	if _, err := d.tx.Conn().PgConn().Exec(d.ctx, string(sql)).ReadAll(); err != nil {
+		return &MigrationError{Slug: d.slug, File: d.migrations.names[d.version], Line: errorLine(string(sql), err), Err: err}
+	}
+	return nil
+}
+
+// versionRow is the SQL that records the version, as golang-migrate keeps it.
+func (d *txDriver) versionRow() string {
+	schema := "public"
+	if !d.slug.IsZero() {
+		schema = d.slug.ident()
+	}
+	return fmt.Sprintf("DELETE FROM %s.schema_migrations; INSERT INTO %s.schema_migrations (version, dirty) VALUES (%d, false)",
+		schema, schema, d.version)
+}
+
+var errNotOffered = errors.New("not offered: tenants are dropped by purge alone")
+
+func (d *txDriver) Open(string) (database.Driver, error) { return nil, errNotOffered }
+func (d *txDriver) Drop() error                          { return errNotOffered }
+func (d *txDriver) Close() error                         { return nil }
+
+// MigrationError says which file failed, for whom, where and why.
+type MigrationError struct {
+	Slug Slug // zero: the shared schema
+	File string
+	Line int // 0: not known
+	Err  error
+}
+
+func (e *MigrationError) Error() string {
+	where := e.File
+	if e.Line > 0 {
+		where += ":" + strconv.Itoa(e.Line)
+	}
+	return where + ": " + e.Err.Error()
+}
+
+func (e *MigrationError) Unwrap() error { return e.Err }
+
+// errorLine is the line that PostgreSQL's error points at; 0 if it does not.
+func errorLine(sql string, err error) int {
+	pgErr := (*pgconn.PgError)(nil)
+	if !errors.As(err, &pgErr) || pgErr.Position < 1 {
+		return 0
+	}
+	runes := []rune(sql)
+	return 1 + strings.Count(string(runes[:min(int(pgErr.Position)-1, len(runes))]), "\n")
+}

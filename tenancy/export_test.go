@@ -1,0 +1,14 @@
+package tenancy
+
+import "context"
+
+// SearchPath is what a pooled connection looks names up in outside of InTx.
+func SearchPath(ctx context.Context, db *DB) (path string) {
+	if err := db.pool.QueryRow(ctx, `SHOW search_path`).Scan(&path); err != nil {
+		return err.Error()
+	}
+	return path
+}
+
+// Sweep is the inbox's cleaning, at once.
+func Sweep(ctx context.Context, in *Inbox) { in.sweep(ctx) }

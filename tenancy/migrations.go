@@ -1,0 +1,78 @@
+package tenancy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/source"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+)
+
+// golang-migrate's default of 100 KB for each prefetched file would be a
+// megabyte a tenant.
+func init() { migrate.DefaultBufferSize = 4096 }
+
+// migrations are the files of one folder, read once and shared by every run.
+type migrations struct {
+	fsys   fs.FS
+	source source.Driver
+	names  map[int64]string // version → file name of the up migration
+	latest int64            // 0: there are none
+}
+
+func readMigrations(fsys fs.FS) (*migrations, error) {
+	driver, err := iofs.New(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	m := &migrations{fsys: fsys, source: driver, names: map[int64]string{}}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if err := m.add(entry.Name()); err != nil {
+			return nil, err
+		}
+	}
+	_, _ = driver.First() // builds its index, which would be a data race later
+	return m, nil
+}
+
+func (m *migrations) add(name string) error {
+	parsed, err := source.DefaultParse(name)
+	if strings.HasSuffix(name, ".sql") && err != nil {
+		return fmt.Errorf("%s: not named like 000001_name.up.sql", name)
+	}
+	if err != nil || parsed.Direction != source.Up {
+		return nil
+	}
+	version := int64(parsed.Version)
+	m.names[version], m.latest = name, max(m.latest, version)
+	return nil
+}
+
+// errAhead says that a schema is at a version that this binary has no files
+// for: an older binary after a rollback of the deployment.
+var errAhead = errors.New("the schema is newer than this program")
+
+// up brings the schema to the latest version inside tx and returns the version
+// that it is at then. It writes the version row, and nothing else of ours.
+func (m *migrations) up(d *txDriver) (int64, error) {
+	if m.latest == 0 {
+		return 0, d.Lock()
+	}
+	run, err := migrate.NewWithInstance("iofs", m.source, "tx", d)
+	if err != nil {
+		return 0, err
+	}
+	run.LockTimeout = noTimeout // the context decides
+	err = run.Up()
+	if errors.Is(err, errAhead) || errors.Is(err, migrate.ErrNoChange) {
+		err = nil
+	}
+	return d.version, err
+}

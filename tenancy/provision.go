@@ -1,0 +1,88 @@
+package tenancy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Provision makes the tenant usable (contract, tenant schema rules 1 to 3): its
+// schema exists, is at this program's version, and the registry has it as
+// active. It is one transaction: on an error nothing of it has happened.
+// It does nothing to a tenant that is ready, and brings a cancelled one back
+// with its data. It returns a *MigrationError when a file of schema/tenant
+// fails. A schema that is newer than this program is left as it is.
+func (db *DB) Provision(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		return db.provision(ctx, tx, slug)
+	})
+}
+
+// provision is Provision in a transaction that holds the tenant's lock. Its
+// search_path is the tenant's afterwards.
+func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
+	return db.migrateTenant(ctx, tx, slug, `
+		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
+		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
+			schema_version = %[2]d, migrate_error = NULL, updated_at = now()`)
+}
+
+// provisionUnlessCancelled is Provision for one who has not the platform's word
+// that a subscription was created.
+func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		var cancelled bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND status = $2)`,
+			slug.s, Cancelled).Scan(&cancelled)
+		if err != nil {
+			return err
+		}
+		if cancelled {
+			return ErrTenantCancelled
+		}
+		return db.provision(ctx, tx, slug)
+	})
+}
+
+// upgrade brings the schema of a tenant that is registered to this program's
+// version, whatever its status.
+func (db *DB) upgrade(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		return db.migrateTenant(ctx, tx, slug, `
+			UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[1]s'`)
+	})
+}
+
+// migrateTenant runs the files that the tenant lacks and records the outcome in
+// both places, the schema and the registry, in one message. register is a
+// format of the slug, which is safe inside quotes, and the version.
+func (db *DB) migrateTenant(ctx context.Context, tx pgx.Tx, slug Slug, register string) error {
+	d := &txDriver{ctx: ctx, tx: tx, migrations: db.tenant, slug: slug}
+	version, err := db.tenant.up(d)
+	if err != nil {
+		return fmt.Errorf("tenant %s: %w", slug, err)
+	}
+	if version > db.tenant.latest {
+		db.log.WarnContext(ctx, "the tenant's schema is newer than this program",
+			"tenant", slug.String(), "version", version, "newest_known", db.tenant.latest)
+	}
+	record := d.versionRow() + ";" + fmt.Sprintf(register, slug.s, version)
+	if _, err := tx.Exec(ctx, record); err != nil {
+		return fmt.Errorf("tenant %s: record version: %w", slug, err)
+	}
+	return nil
+}
+
+// MigrateShared brings the public schema to this program's version. Replicas
+// that start together wait for each other.
+func (db *DB) MigrateShared(ctx context.Context) error {
+	return db.transact(ctx, beginLocked(Slug{}), func(tx pgx.Tx) error {
+		d := &txDriver{ctx: ctx, tx: tx, migrations: db.shared}
+		if _, err := db.shared.up(d); err != nil {
+			return fmt.Errorf("shared schema: %w", err)
+		}
+		_, err := tx.Exec(ctx, d.versionRow())
+		return err
+	})
+}

@@ -1,0 +1,64 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// readyTimeout bounds work that goes on after the one who asked has left.
+const readyTimeout = 5 * time.Minute
+
+// EnsureReady makes a tenant that the platform vouches for usable: one that is
+// not known yet, its event having been lost or late, is provisioned. A
+// cancelled one stays cancelled and gives ErrTenantCancelled. Simultaneous
+// calls for one tenant share the work, and the work goes on when ctx ends
+// first; then the error is ctx's.
+func (db *DB) EnsureReady(ctx context.Context, slug Slug) error {
+	t, err := db.Tenant(ctx, slug)
+	switch {
+	case errors.Is(err, ErrUnknownTenant):
+		return db.once(ctx, slug, func(ctx context.Context) error { return db.provisionUnlessCancelled(ctx, slug) })
+	case err != nil:
+		return err
+	case t.Status != Active:
+		return fmt.Errorf("%s: %w", slug, ErrTenantCancelled)
+	}
+	return db.catchUp(ctx, t)
+}
+
+// catchUp migrates a tenant that is behind before its first use.
+func (db *DB) catchUp(ctx context.Context, t Tenant) error {
+	if t.SchemaVersion >= db.tenant.latest || !db.options.MigrateOnUse {
+		return nil
+	}
+	return db.once(ctx, t.Slug, func(ctx context.Context) error { return db.upgrade(ctx, t.Slug) })
+}
+
+// once runs work for the tenant unless it runs already, and waits for it as
+// long as ctx allows. The work itself is bounded by readyTimeout and Close.
+func (db *DB) once(ctx context.Context, slug Slug, work func(context.Context) error) error {
+	result := db.catchUps.DoChan(slug.s, func() (any, error) {
+		ctx, cancel := context.WithTimeout(db.base, readyTimeout)
+		defer cancel()
+		return nil, recovered(func() error { return work(ctx) })
+	})
+	select {
+	case r := <-result:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// recovered turns a panic into an error: in a goroutine of ours it would take
+// the whole server down.
+func recovered(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return fn()
+}

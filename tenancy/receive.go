@@ -1,0 +1,114 @@
+package tenancy
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Delivery is a verified event as it came over the wire.
+type Delivery struct {
+	Type       string
+	Tenant     string // as the body spells it; empty when it names none
+	Body       []byte // raw
+	SignedWith string // "current" or "previous": which secret verified it
+}
+
+// Stored is what the inbox holds of a delivery.
+type Stored struct {
+	ID     int64
+	Tenant Slug
+	Status string // EventPending, EventDone, EventFailed or EventIgnored
+	Reason string // why it is failed
+	// Repeated says that the same bytes were received before, within a day.
+	Repeated bool
+}
+
+// repeatWindow is how long an identical body counts as the same event.
+const repeatWindow = 24 * time.Hour
+
+// Store commits the event before anything is done with it. The same bytes
+// within 24 hours are the same event, also when two copies come at the same
+// instant to two replicas. A type without a handler is stored as ignored, an
+// event that can never be applied as failed, all others as pending. It costs
+// one round trip unless the bytes are known. An error means that nothing is
+// stored, and that the platform must send it again.
+func (in *Inbox) Store(ctx context.Context, d Delivery) (Stored, error) {
+	s := in.judge(d)
+	for range 3 {
+		err := in.insert(ctx, d, &s)
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return Stored{}, fmt.Errorf("store event: %w", err)
+		}
+		repeated, err := in.known(ctx, d.Body)
+		if err == nil {
+			return repeated, nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return Stored{}, fmt.Errorf("store event: %w", err)
+		}
+	}
+	return Stored{}, errors.New("store event: the same bytes come and go")
+}
+
+// judge decides a new event's first status.
+func (in *Inbox) judge(d Delivery) Stored {
+	slug, err := ParseSlug(d.Tenant)
+	if _, handled := in.handlers[d.Type]; !handled {
+		return Stored{Status: EventIgnored, Tenant: slug}
+	}
+	if d.Tenant == "" {
+		return Stored{Status: EventFailed, Reason: "the event names no tenant in any of the fields of WEBHOOK_TENANT_FIELDS"}
+	}
+	if err != nil {
+		return Stored{Status: EventFailed, Reason: "tenant " + err.Error()}
+	}
+	return Stored{Status: EventPending, Tenant: slug}
+}
+
+// insert returns pgx.ErrNoRows when the same bytes are there already.
+func (in *Inbox) insert(ctx context.Context, d Delivery, s *Stored) error {
+	sum := sha256.Sum256(d.Body)
+	return in.db.pool.QueryRow(ctx, `
+		INSERT INTO public.webhook_events
+			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with, next_attempt_at, processed_at)
+		VALUES ($1, nullif($2, ''), $3, nullif($4, ''), $5, $6, $7,
+			now() + make_interval(secs => $8), CASE WHEN $3 = 'pending' THEN NULL ELSE now() END)
+		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
+		RETURNING id`,
+		d.Type, s.Tenant.s, s.Status, s.Reason, d.Body, sum[:], d.SignedWith, in.options.Lease.Seconds()).Scan(&s.ID)
+}
+
+// known returns the event that has the same bytes. One that was finished more
+// than repeatWindow ago steps aside for a new one: pgx.ErrNoRows. One that
+// failed by its handler is tried again, as the platform asks for it.
+func (in *Inbox) known(ctx context.Context, body []byte) (Stored, error) {
+	sum := sha256.Sum256(body)
+	s := Stored{Repeated: true}
+	err := in.db.pool.QueryRow(ctx, `
+		WITH stepped_aside AS (
+			UPDATE public.webhook_events SET newest = false
+			WHERE body_sha256 = $1 AND newest AND status <> 'pending'
+				AND processed_at <= now() - make_interval(secs => $2)
+			RETURNING id
+		), again AS (
+			UPDATE public.webhook_events SET status = 'pending', processed_at = NULL,
+				next_attempt_at = now() + make_interval(secs => $3)
+			WHERE body_sha256 = $1 AND newest AND status = 'failed' AND attempts > 0
+				AND processed_at > now() - make_interval(secs => $2)
+			RETURNING id
+		)
+		SELECT e.id, coalesce(e.tenant_slug, ''), coalesce(e.last_error, ''),
+			CASE WHEN EXISTS (SELECT FROM again) THEN 'pending' ELSE e.status END
+		FROM public.webhook_events e
+		WHERE e.body_sha256 = $1 AND e.newest AND NOT EXISTS (SELECT FROM stepped_aside)`,
+		sum[:], repeatWindow.Seconds(), in.options.Lease.Seconds()).Scan(&s.ID, &s.Tenant.s, &s.Reason, &s.Status)
+	return s, err
+}

@@ -1,0 +1,125 @@
+package tenancy
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Session is a row of public.sessions.
+type Session struct {
+	ID        int64
+	Tenant    Slug // zero while a sign-in is not finished
+	UserID    string
+	UserAgent string
+	Data      []byte
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	Current   bool // it is the one that the list was asked for with
+}
+
+// hashToken is all of a session's token that the database ever sees.
+func hashToken(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// FindSession returns the data of a live session and its tenant, in one round
+// trip. found is false for a token that is unknown, expired or of a tenant that
+// is not active: a cancellation needs no other check anywhere.
+func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
+	var slug, status, plan *string
+	var version *int64
+	err = db.pool.QueryRow(ctx, `
+		SELECT s.data, t.slug, t.status, t.plan_type, t.schema_version
+		FROM public.sessions s LEFT JOIN public.tenants t ON t.slug = s.tenant_slug
+		WHERE s.token_hash = $1 AND s.expires_at > now() AND (s.tenant_slug IS NULL OR t.status = 'active')`,
+		hashToken(token)).Scan(&data, &slug, &status, &plan, &version)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, Tenant{}, false, nil
+	}
+	if err != nil {
+		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
+	}
+	if slug != nil {
+		tenant = Tenant{Slug: Slug{*slug}, Status: *status, PlanType: *plan, SchemaVersion: *version}
+	}
+	return data, tenant, true, nil
+}
+
+// SaveSession writes a session under its token. A session of a tenant is only
+// written while the tenant is active, else ErrTenantCancelled: the row lock
+// makes a sign-in and a cancellation at the same instant wait for each other.
+func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
+	tag, err := db.pool.Exec(ctx, `
+		INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
+		SELECT $1, t.slug, $3, $4, $5, $6
+		FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+			SELECT slug FROM public.tenants WHERE slug = $2 AND status = 'active' FOR SHARE) t ON true
+		WHERE $2 = '' OR t.slug IS NOT NULL
+		ON CONFLICT (token_hash) DO UPDATE SET tenant_slug = excluded.tenant_slug, user_id = excluded.user_id,
+			data = excluded.data, expires_at = excluded.expires_at`,
+		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt)
+	if err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fmt.Errorf("save session: %s: %w", s.Tenant, ErrTenantCancelled)
+	}
+	return nil
+}
+
+// DeleteSession ends the session with this token; none is no error.
+func (db *DB) DeleteSession(ctx context.Context, token string) error {
+	_, err := db.pool.Exec(ctx, `DELETE FROM public.sessions WHERE token_hash = $1`, hashToken(token))
+	if err != nil {
+		return fmt.Errorf("delete session: %w", err)
+	}
+	return nil
+}
+
+// SignedIn notes a sign-in: when it was, and the plan that the platform named.
+func (db *DB) SignedIn(ctx context.Context, slug Slug, planType string) error {
+	_, err := db.pool.Exec(ctx, `
+		UPDATE public.tenants SET last_sign_in_at = now(), plan_type = $2,
+			updated_at = CASE WHEN plan_type = $2 THEN updated_at ELSE now() END
+		WHERE slug = $1`, slug.s, planType)
+	if err != nil {
+		return fmt.Errorf("note sign-in: %w", err)
+	}
+	return nil
+}
+
+// Sessions lists where a user is signed in, newest first; token is that of the
+// session that asks.
+func (db *DB) Sessions(ctx context.Context, slug Slug, userID, token string) ([]Session, error) {
+	rows, err := db.pool.Query(ctx, `
+		SELECT id, user_agent, created_at, expires_at, token_hash = $3
+		FROM public.sessions WHERE tenant_slug = $1 AND user_id = $2 AND expires_at > now()
+		ORDER BY id DESC LIMIT 100`, slug.s, userID, hashToken(token))
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Session, error) {
+		s := Session{Tenant: slug, UserID: userID}
+		err := row.Scan(&s.ID, &s.UserAgent, &s.CreatedAt, &s.ExpiresAt, &s.Current)
+		return s, err
+	})
+}
+
+// EndSessions ends sessions of a user: the one with this id, or with id 0 all
+// but the one with this token. It returns how many it ended.
+func (db *DB) EndSessions(ctx context.Context, slug Slug, userID string, id int64, exceptToken string) (int64, error) {
+	tag, err := db.pool.Exec(ctx, `
+		DELETE FROM public.sessions
+		WHERE tenant_slug = $1 AND user_id = $2 AND (id = $3 OR $3 = 0) AND token_hash <> $4`,
+		slug.s, userID, id, hashToken(exceptToken))
+	if err != nil {
+		return 0, fmt.Errorf("end sessions: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}

@@ -1,0 +1,92 @@
+package tenancy_test
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+// open returns a database of its own for the test, with the shared schema.
+func open(t testing.TB, o tenancy.Options) *tenancy.DB {
+	t.Helper()
+	if o.URL == "" {
+		o.URL = pgtest.URL(t)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	db, err := tenancy.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := db.MigrateShared(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// files makes migrations of name and SQL pairs.
+func files(namesAndSQL ...string) fs.FS {
+	m := fstest.MapFS{}
+	for i := 0; i < len(namesAndSQL); i += 2 {
+		m[namesAndSQL[i]] = &fstest.MapFile{Data: []byte(namesAndSQL[i+1])}
+	}
+	return m
+}
+
+func slug(t testing.TB, s string) tenancy.Slug {
+	t.Helper()
+	parsed, err := tenancy.ParseSlug(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// provision makes a tenant and returns a context in which InTx works on it.
+func provision(t testing.TB, db *tenancy.DB, name string) context.Context {
+	t.Helper()
+	if err := db.Provision(t.Context(), slug(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	tenant, err := db.Tenant(t.Context(), slug(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenancy.WithTenant(t.Context(), tenant)
+}
+
+// query returns one value, read outside of everything that is tested.
+func query[T any](t testing.TB, url, sql string, args ...any) T {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	var value T
+	if err := conn.QueryRow(context.Background(), sql, args...).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func exec(t testing.TB, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
