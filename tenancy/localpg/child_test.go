@@ -1,7 +1,6 @@
 package localpg
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +25,6 @@ type part struct {
 type report struct {
 	URL, SocketDir, DataDir, Failure string
 	Pid, LeftBehind                  int
-	InUse                            bool
 }
 
 func TestMain(m *testing.M) {
@@ -46,7 +44,7 @@ func play(text string) {
 		panic(err)
 	}
 	s, err := Start(context.Background(), Options{DataDir: p.DataDir, Fast: true})
-	r := report{InUse: errors.Is(err, ErrInUse)}
+	var r report
 	if err != nil {
 		r.Failure = err.Error()
 	} else {
@@ -78,10 +76,11 @@ type child struct {
 
 	command *exec.Cmd
 	orders  io.WriteCloser
+	answers io.Reader
 }
 
-// startChild starts a program as the user a, with env added to its environment. It is killed at the end of the test.
-func startChild(t *testing.T, a account, p part, env ...string) *child {
+// beginChild starts a program as the user a, with env added to its environment. It is killed at the end of the test.
+func beginChild(t *testing.T, a account, p part, env ...string) *child {
 	t.Helper()
 	program, err := program()
 	if err != nil {
@@ -98,28 +97,23 @@ func startChild(t *testing.T, a account, p part, env ...string) *child {
 	if c.orders, err = c.command.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.command.StdoutPipe()
-	if err != nil {
+	if c.answers, err = c.command.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.kill() })
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, &c.report); err != nil {
-		t.Fatal(err)
-	}
 	return c
 }
 
-// mustStart is startChild for a program whose server has to start.
+// mustStart begins a child and waits for its server.
 func mustStart(t *testing.T, a account, p part, env ...string) *child {
 	t.Helper()
-	c := startChild(t, a, p, env...)
+	c := beginChild(t, a, p, env...)
+	if err := json.NewDecoder(c.answers).Decode(&c.report); err != nil {
+		t.Fatal(err)
+	}
 	if c.Failure != "" {
 		t.Fatal(c.Failure)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -22,7 +23,7 @@ var ErrInUse = errors.New("the data directory is in use")
 type Options struct {
 	// DataDir is where the data lives and stays. When empty it lives in a temporary directory that ends with the server.
 	DataDir string
-	// Fast trades durability for speed; for tests.
+	// Fast is for tests: a crash of the machine loses the data. A crash of postgres alone loses nothing.
 	Fast bool
 	// Params are further settings of PostgreSQL. They win over ours, except for those that make the server's address.
 	Params map[string]string
@@ -108,7 +109,8 @@ func (s *Server) begin(ctx context.Context) (err error) {
 // URL is the address of a database of this server, for pgx and for psql.
 func (s *Server) URL(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database}
-	u.RawQuery = url.Values{"host": {s.scratch}, "port": {port}, "sslmode": {"disable"}}.Encode()
+	query := url.Values{"host": {s.scratch}, "port": {port}, "sslmode": {"disable"}}.Encode()
+	u.RawQuery = strings.ReplaceAll(query, "+", "%20") // neither pgx nor libpq takes a plus for a space
 	return u.String()
 }
 
