@@ -3,6 +3,8 @@ package simulator
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"time"
 )
 
 // Delivery returns one delivery as it is now, or ErrUnknown.
@@ -44,4 +46,63 @@ func (p *Platform) Await(ctx context.Context, id string) (Delivery, error) {
 		case <-changed:
 		}
 	}
+}
+
+// sendInput is an event: body as it is, or else a well-formed one about tenant.
+type sendInput struct {
+	EventType string `json:"eventType"`
+	Tenant    string `json:"tenant"`
+	Body      string `json:"body"`
+}
+
+func (p *Platform) apiSend(r *http.Request, in sendInput) (Delivery, error) {
+	if in.Body != "" {
+		return p.Send(r.Context(), in.EventType, []byte(in.Body))
+	}
+	if in.EventType == "" {
+		return Delivery{}, fmt.Errorf("%w: an event needs a type or a body", ErrInvalid)
+	}
+	if in.Tenant == "" {
+		return p.Send(r.Context(), in.EventType, nil)
+	}
+	return p.transition(r.Context(), in.Tenant, in.EventType, func(*Tenant) error { return nil })
+}
+
+type idInput struct {
+	ID string `json:"id"`
+}
+
+func (p *Platform) apiResend(r *http.Request, in idInput) (Delivery, error) {
+	return p.Resend(r.Context(), in.ID)
+}
+
+// apiDeliveries is the log, newest first, filtered by status and tenant.
+func (p *Platform) apiDeliveries(r *http.Request, _ nothing) (any, error) {
+	list := []Delivery{}
+	for _, d := range p.Deliveries() {
+		if matches(r.FormValue("status"), d.Status) && matches(r.FormValue("tenant"), d.Tenant) {
+			list = append(list, d)
+		}
+	}
+	return map[string]any{"deliveries": list}, nil
+}
+
+// apiDelivery is one delivery; with ?wait=10s when it is no longer pending, or
+// as it is after that time.
+func (p *Platform) apiDelivery(r *http.Request, _ nothing) (Delivery, error) {
+	wait := r.FormValue("wait")
+	if wait == "" {
+		return p.Delivery(r.PathValue("id"))
+	}
+	limit, err := time.ParseDuration(wait)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("%w: wait is to be like 10s", ErrInvalid)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(limit, time.Minute))
+	defer cancel()
+	d, err := p.Await(ctx, r.PathValue("id"))
+	if ctx.Err() != nil {
+		return d, nil
+	}
+	return d, err
 }

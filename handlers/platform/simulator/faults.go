@@ -19,20 +19,20 @@ const (
 // on until it is turned off; the zero value is a platform that keeps the
 // contract.
 type Faults struct {
-	UserInfoDelay  time.Duration // before user-info answers; the code is spent before
-	UserInfoStatus int           // user-info's answer, instead of 200
-	UserInfoBody   string        // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
+	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before user-info answers; the code is spent before
+	UserInfoStatus int           `json:"userInfoStatus"` // user-info's answer, instead of 200
+	UserInfoBody   string        `json:"userInfoBody"`   // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
 
-	DeliveryDuplicates int           // further copies of each delivery, sent at the same time
-	DeliveryBurst      int           // further events like it, each with its own eventId, at the same time
-	DeliveryReorder    bool          // each two deliveries change places (waiting at most 10 s)
-	DeliveryDelay      time.Duration // before each first attempt
-	DeliveryDrop       bool          // attempts that never leave
-	DeliveryCutBody    bool          // attempts whose connection ends half-way through the body
-	DeliverySignature  string        // SignatureWrong or SignatureMissing
-	DeliveryAttempts   int           // how many attempts of each delivery the last three spoil; 0: all
+	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each delivery, sent at the same time
+	DeliveryBurst      int           `json:"deliveryBurst"`      // further events like it, each with its own eventId, at the same time
+	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two deliveries change places (waiting at most 10 s)
+	DeliveryDelay      time.Duration `json:"deliveryDelay"`      // before each first attempt
+	DeliveryDrop       bool          `json:"deliveryDrop"`       // attempts that never leave
+	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // attempts whose connection ends half-way through the body
+	DeliverySignature  string        `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
+	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many attempts of each delivery the last three spoil; 0: all
 
-	HealthDelay time.Duration // before the next probe reaches the product, within its 5 s; that one only
+	HealthDelay time.Duration `json:"healthDelay"` // before the next probe reaches the product, within its 5 s; that one only
 }
 
 // Values of Faults.DeliverySignature.

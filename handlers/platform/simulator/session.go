@@ -12,29 +12,55 @@ const (
 	sessionLifetime = 12 * time.Hour
 )
 
-// session is a browser signed in at the platform.
+// session is somebody signed in at the platform: a browser with a cookie, or a
+// program with an access token.
 type session struct {
 	user    string
 	expires time.Time
 }
 
-// signIn starts a session at the platform for this browser.
+// newSession returns the token of a new session in the given map; p.mu is held.
+func newSession(in map[string]session, userID string, lifetime time.Duration) string {
+	now := time.Now()
+	for token, s := range in {
+		if now.After(s.expires) {
+			delete(in, token)
+		}
+	}
+	token := rand.Text()
+	in[token] = session{user: userID, expires: now.Add(lifetime)}
+	return token
+}
+
+// holder returns the user of a token, nil when it is not good; p.mu is held.
+func (p *Platform) holder(in map[string]session, token string) *User {
+	s, ok := in[token]
+	if !ok || time.Now().After(s.expires) {
+		return nil
+	}
+	return p.state.user(s.user)
+}
+
+// signIn starts a session at the platform for this browser, whatever factors
+// the user has: it is the console's.
 func (p *Platform) signIn(w http.ResponseWriter, userID string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	token := rand.Text()
-	p.sessions[token] = session{user: userID, expires: time.Now().Add(sessionLifetime)}
+	token := newSession(p.sessions, userID, sessionLifetime)
+	p.touch()
+	p.mu.Unlock()
 	p.setCookie(w, token, int(sessionLifetime.Seconds()))
 }
 
-// signOut ends it.
+// signOut is POST /_sim/sign-out: ends this browser's session at the platform.
 func (p *Platform) signOut(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if cookie, err := r.Cookie(sessionCookie); err == nil {
 		delete(p.sessions, cookie.Value)
 	}
+	p.touch()
+	p.mu.Unlock()
 	p.setCookie(w, "", -1)
+	p.reply(w, r, http.StatusOK, nothing{})
 }
 
 func (p *Platform) setCookie(w http.ResponseWriter, value string, maxAge int) {
@@ -52,10 +78,8 @@ func (p *Platform) signedIn(r *http.Request) (User, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s, ok := p.sessions[cookie.Value]
-	user := p.state.user(s.user)
-	if !ok || user == nil || time.Now().After(s.expires) {
-		delete(p.sessions, cookie.Value)
+	user := p.holder(p.sessions, cookie.Value)
+	if user == nil {
 		return User{}, false
 	}
 	return *user, true

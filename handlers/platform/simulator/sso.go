@@ -62,26 +62,11 @@ func withCode(target *url.URL, code string) string {
 	return u.String()
 }
 
-// sso is GET /auth/sso: straight back with a code for a browser that is signed
-// in here, else the sign-in page (contract, SSO rules 1 to 3).
-func (p *Platform) sso(w http.ResponseWriter, r *http.Request) {
-	in, err := p.parseSSO(r.URL.Query())
-	if err != nil {
-		p.fail(w, http.StatusBadRequest, "This sign-in request is not valid", err)
-		return
-	}
-	if user, ok := p.signedIn(r); ok {
-		p.sendBack(w, r, in, user.ID)
-		return
-	}
-	p.loginPage(w, r, http.StatusOK, loginView{})
-}
-
 // sendBack issues a code and redirects the browser to the product with it.
 func (p *Platform) sendBack(w http.ResponseWriter, r *http.Request, in ssoRequest, userID string) {
 	code, err := p.IssueCode(userID)
 	if err != nil {
-		p.fail(w, http.StatusBadRequest, "This user is gone", err)
+		p.fail(w, r, http.StatusBadRequest, "This user is gone", err)
 		return
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")

@@ -42,13 +42,13 @@ func TestBadSignInRequestsAreExplained(t *testing.T) {
 	d := newDesk(t, nil)
 	good := url.QueryEscape(d.product.url + "/sso/callback")
 	for name, c := range map[string]struct{ query, says string }{
-		"no slug":          {"redirect=" + good, "appSlug is missing"},
+		"no slug":          {"redirect=" + good, "parameter appSlug"},
 		"another slug":     {"appSlug=other&redirect=" + good, "other"},
-		"no redirect":      {"appSlug=notes", "redirect is missing"},
+		"no redirect":      {"appSlug=notes", "parameter redirect"},
 		"relative":         {"appSlug=notes&redirect=/sso/callback", "absolute"},
 		"another scheme":   {"appSlug=notes&redirect=javascript:alert(1)", "absolute"},
 		"another host":     {"appSlug=notes&redirect=http://evil.example/", "callback address"},
-		"host with prefix": {"appSlug=notes&redirect=" + url.QueryEscape(d.product.url+".evil.example/"), "redirect"},
+		"host with prefix": {"appSlug=notes&redirect=" + url.QueryEscape(d.product.url+".evil.example/"), "Redirect"},
 		"user information": {"appSlug=notes&redirect=" + url.QueryEscape(strings.Replace(d.product.url, "://", "://x@", 1)), "absolute"},
 		"a code already":   {"appSlug=notes&redirect=" + good + "%3Fcode%3Dmine", "code already"},
 	} {

@@ -14,12 +14,17 @@ import (
 // state is what the state file keeps. Sessions, codes and faults are left out:
 // a restart signs everybody out and mends everything.
 type state struct {
-	Given      Product   `json:"given"` // Options.Product at the last start
-	Product    Product   `json:"product"`
-	Sequence   int       `json:"sequence"`
-	Tenants    []*Tenant `json:"tenants"`
-	Users      []*User   `json:"users"`
-	Deliveries []*record `json:"deliveries"` // oldest first
+	Given        Product      `json:"given"` // Options.Product at the last start
+	Product      Product      `json:"product"`
+	Sequence     int          `json:"sequence"`
+	Tenants      []*Tenant    `json:"tenants"`
+	Users        []*User      `json:"users"`
+	Deliveries   []*record    `json:"deliveries"` // oldest first
+	Probes       []Probe      `json:"probes"`     // oldest first
+	Orders       []*Order     `json:"orders"`
+	Invoices     []*Invoice   `json:"invoices"`
+	SchemaScript string       `json:"schemaScript"`
+	Keys         []signingKey `json:"keys"` // the last one signs
 }
 
 // number returns the next short identifier of a kind; p.mu is held.

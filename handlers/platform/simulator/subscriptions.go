@@ -3,7 +3,6 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"example.com/subproduct/handlers/platform"
 )
@@ -30,7 +29,7 @@ func (p *Platform) Subscribe(ctx context.Context, slug, plan string) (Delivery, 
 	p.AddTenant(slug, "", "")
 	return p.transition(ctx, slug, platform.SubscriptionCreated, func(t *Tenant) error {
 		t.Status = StatusActive
-		t.Subscription = p.state.newSubscription(plan)
+		p.state.subscribe(t, plan)
 		return nil
 	})
 }
@@ -77,7 +76,7 @@ func (p *Platform) Cancel(ctx context.Context, slug string) (Delivery, error) {
 func (p *Platform) transition(ctx context.Context, slug, eventType string, change func(*Tenant) error) (Delivery, error) {
 	body, err := p.changeTenant(slug, eventType, change)
 	if err != nil {
-		return Delivery{}, fmt.Errorf("%s for %s: %w", strings.TrimPrefix(eventType, "tenant."), slug, err)
+		return Delivery{}, fmt.Errorf("%s for %q: %w", eventType, slug, err)
 	}
 	return p.Send(ctx, eventType, body)
 }

@@ -2,9 +2,7 @@ package simulator
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -41,15 +39,6 @@ type Subscription struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// User is a person of one tenant.
-type User struct {
-	ID     string `json:"id"` // made when empty
-	Email  string `json:"email"`
-	Name   string `json:"name"`
-	Phone  string `json:"phone,omitempty"`
-	Tenant string `json:"tenant"` // slug
-}
-
 // AddTenant makes a tenant with these users and, unless plan is empty, an
 // active subscription, without telling the product. A tenant that is there
 // already stays as it is and only gets the users that it lacks; a tenant
@@ -62,7 +51,7 @@ func (p *Platform) AddTenant(slug, name, plan string, users ...User) {
 	if p.state.tenant(slug) == nil {
 		t := p.state.addTenant(slug, name)
 		if plan != "" {
-			t.Subscription = p.state.newSubscription(plan)
+			p.state.subscribe(t, plan)
 		}
 	}
 	for _, u := range users {
@@ -81,17 +70,6 @@ func (p *Platform) Tenants() []Tenant {
 		tenants = append(tenants, t.copy())
 	}
 	return tenants
-}
-
-// Users returns all users, oldest first.
-func (p *Platform) Users() []User {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	users := make([]User, 0, len(p.state.Users))
-	for _, u := range p.state.Users {
-		users = append(users, *u)
-	}
-	return users
 }
 
 func (t *Tenant) copy() Tenant {
@@ -126,14 +104,6 @@ func (s *state) tenant(slug string) *Tenant {
 	return s.Tenants[i]
 }
 
-func (s *state) user(id string) *User {
-	i := slices.IndexFunc(s.Users, func(u *User) bool { return u.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return s.Users[i]
-}
-
 func (s *state) addTenant(slug, name string) *Tenant {
 	if name == "" {
 		name = slug
@@ -143,33 +113,11 @@ func (s *state) addTenant(slug, name string) *Tenant {
 	return t
 }
 
-func (s *state) newSubscription(plan string) *Subscription {
-	return &Subscription{ID: s.number("sub"), Plan: plan, Status: StatusActive, CreatedAt: time.Now().UTC()}
-}
-
-// addUser adds u unless its tenant has one with its ID or e-mail address.
-func (s *state) addUser(u User) *User {
-	for _, other := range s.Users {
-		if u.ID != "" && other.ID == u.ID || other.Tenant == u.Tenant && strings.EqualFold(other.Email, u.Email) {
-			return other
-		}
-	}
-	if u.ID == "" {
-		u.ID = s.number("usr")
-	}
-	if u.Name == "" {
-		u.Name, _, _ = strings.Cut(u.Email, "@")
-	}
-	s.Users = append(s.Users, &u)
-	return &u
-}
-
-// ensureUser returns the tenant's first user, made when there is none.
-func (s *state) ensureUser(slug string) *User {
-	for _, u := range s.Users {
-		if u.Tenant == slug {
-			return u
-		}
-	}
-	return s.addUser(User{Email: fmt.Sprintf("owner@%s.example", slug), Name: "Owner of " + slug, Tenant: slug})
+// subscribe gives t a new subscription, with the order that paid for it.
+func (s *state) subscribe(t *Tenant, plan string) {
+	t.Subscription = &Subscription{ID: s.number("sub"), Plan: plan, Status: StatusActive, CreatedAt: time.Now().UTC()}
+	s.Orders = append(s.Orders, &Order{
+		ID: s.number("ord"), Tenant: t.Slug, Subscription: t.Subscription.ID, Plan: plan,
+		Status: OrderPaid, CreatedAt: t.Subscription.CreatedAt,
+	})
 }

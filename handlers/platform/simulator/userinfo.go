@@ -120,20 +120,3 @@ func (f Faults) answer(w http.ResponseWriter, r *http.Request, info userInfo) {
 		writeJSON(w, http.StatusOK, info)
 	}
 }
-
-// writeJSON answers with a document; a client that has gone is no error here.
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		http.Error(w, "cannot be shown", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(append(text, '\n'))
-}
-
-// refuse answers with an error of the simulator's own shape.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
-}
