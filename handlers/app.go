@@ -32,9 +32,8 @@ type App struct {
 	assets   *web.Assets
 }
 
-// New wires the app. pages are the templates; with live they are parsed anew
-// for each request.
-func New(c config.Config, db *tenancy.DB, pages fs.FS, live bool, log *slog.Logger) (*App, http.Handler, error) {
+// New wires the app.
+func New(c config.Config, db *tenancy.DB, o ServeOptions, log *slog.Logger) (*App, http.Handler, error) {
 	a := &App{DB: db, config: c, log: log, Health: health.New(db)}
 	a.Inbox = db.NewInbox(a.eventHandlers(), tenancy.InboxOptions{Retention: c.EventRetention})
 	a.sessions = session.New(db, c.SessionLifetime, c.Secure())
@@ -53,11 +52,14 @@ func New(c config.Config, db *tenancy.DB, pages fs.FS, live bool, log *slog.Logg
 	if a.assets, err = web.NewAssets(static.FS); err != nil {
 		return nil, nil, err
 	}
-	e, err := a.echo(pages, live)
+	e, err := a.echo(o.Pages, o.Live)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.routes(e)
+	user := a.routes(e)
+	if o.Routes != nil {
+		o.Routes(user, db)
+	}
 	return a, e, nil
 }
 

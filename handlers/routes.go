@@ -13,8 +13,9 @@ import (
 // productName stands in the header and the title of every page.
 const productName = "Subproduct"
 
-// routes is every URL of the server with its handler.
-func (a *App) routes(e *echo.Echo) {
+// routes is every URL of the server with its handler. It returns the group of
+// those that are for signed-in requests.
+func (a *App) routes(e *echo.Echo) *echo.Group {
 	e.GET("/healthz", a.Health.Healthz)
 	e.GET("/livez", a.Health.Livez)
 	e.GET("/static/*", a.assets.Serve)
@@ -45,4 +46,5 @@ func (a *App) routes(e *echo.Echo) {
 	user.GET("/api/notes", notes.list)
 	user.POST("/api/notes", notes.create)
 	user.DELETE("/api/notes/:id", notes.delete)
+	return user
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/templates"
@@ -21,6 +23,8 @@ type ServeOptions struct {
 	Pages    fs.FS           // nil: the embedded templates
 	Live     bool            // parse Pages anew for each request
 	Database tenancy.Options // URL, MaxConns, MigrateOnUse and Logger are taken from the configuration
+	// Routes adds routes for signed-in requests.
+	Routes func(user *echo.Group, db *tenancy.DB)
 }
 
 // Serve runs the server on l until ctx ends, then stops in order: no new
@@ -41,7 +45,7 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 		return err
 	}
 	defer db.Close()
-	app, handler, err := New(c, db, o.Pages, o.Live, log)
+	app, handler, err := New(c, db, o, log)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,9 @@ func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
 			h.Set(echo.HeaderXContentTypeOptions, "nosniff")
 			h.Set(echo.HeaderXFrameOptions, "DENY")
 			h.Set(echo.HeaderReferrerPolicy, "same-origin")
-			h.Set("Cross-Origin-Opener-Policy", "same-origin")
 			h.Set(echo.HeaderCacheControl, "no-store")
 			if secure {
+				h.Set("Cross-Origin-Opener-Policy", "same-origin")
 				h.Set(echo.HeaderStrictTransportSecurity, "max-age=63072000; includeSubDomains")
 			}
 			return next(c)
