@@ -1,0 +1,304 @@
+package sso_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/tenancy"
+
+	"testing/fstest"
+)
+
+func TestCallbackWithoutAUsableCode(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	for _, query := range []string{"", "?code=", "?code=a&code=b", "?code=" + strings.Repeat("x", 100<<10), "?state=x"} {
+		answer := site.Browser(t).Get("/sso/callback" + query)
+		if answer.Status != http.StatusBadRequest || !strings.Contains(answer.Body, "<h1>") || answer.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%.20s: %d, cookie %q; want a 400 page and no session", query, answer.Status, answer.Header.Get("Set-Cookie"))
+		}
+	}
+	if n := len(site.Platform.Exchanges()); n != 0 {
+		t.Errorf("the platform was asked %d times", n)
+	}
+}
+
+func TestACodeThatThePlatformRefuses(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	code, err := site.Platform.IssueCode("u-acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer := site.Browser(t).Get("/sso/callback?code=" + code); answer.Status != http.StatusSeeOther {
+		t.Fatalf("first use: %d", answer.Status)
+	}
+	for _, bad := range []string{code, "made-up"} {
+		answer := site.Browser(t).Get("/sso/callback?code=" + bad)
+		if answer.Status != http.StatusUnauthorized || !strings.Contains(answer.Body, `href="/login"`) || answer.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d; want a 401 page with a way to sign in again, and no session", bad, answer.Status)
+		}
+	}
+}
+
+// Whatever goes wrong at the platform: a page of ours, no session, nothing of
+// the platform's body, and the code was sent once.
+func TestThePlatformFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		faults simulator.Faults
+		want   int
+	}{
+		"500":       {simulator.Faults{UserInfoStatus: 500}, http.StatusBadGateway},
+		"redirect":  {simulator.Faults{UserInfoStatus: 302}, http.StatusBadGateway},
+		"429":       {simulator.Faults{UserInfoStatus: 429}, http.StatusUnauthorized},
+		"garbage":   {simulator.Faults{UserInfoBody: simulator.BodyGarbage}, http.StatusBadGateway},
+		"numbers":   {simulator.Faults{UserInfoBody: simulator.BodyNumbers}, http.StatusBadGateway},
+		"2 MiB":     {simulator.Faults{UserInfoBody: simulator.BodyHuge}, http.StatusBadGateway},
+		"cut short": {simulator.Faults{UserInfoBody: simulator.BodyCut}, http.StatusBadGateway},
+		"slow":      {simulator.Faults{UserInfoDelay: 7 * time.Second}, http.StatusGatewayTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site := handlertest.Start(t, handlertest.Setup{})
+			site.Subscribe(t, "acme")
+			site.Platform.SetFaults(c.faults)
+			began := time.Now()
+			answer := site.Browser(t).Callback("u-acme")
+			if answer.Status != c.want || !strings.Contains(answer.Body, "<h1>") || answer.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%d %q; want a %d page and no session", answer.Status, answer.Body, c.want)
+			}
+			if strings.Contains(answer.Body, "acme") || time.Since(began) > 6*time.Second {
+				t.Errorf("after %v: %s", time.Since(began), answer.Body)
+			}
+			if n := len(site.Platform.Exchanges()); n != 1 {
+				t.Errorf("the code was sent %d times", n)
+			}
+		})
+	}
+}
+
+func TestThePlatformIsUnreachable(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_BASE_URL": "http://127.0.0.1:1"}})
+	if answer := site.Browser(t).Get("/sso/callback?code=x"); answer.Status != http.StatusBadGateway {
+		t.Errorf("%d, want 502", answer.Status)
+	}
+}
+
+func TestStatusesThatMayNotSignIn(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	if _, err := site.Platform.Pause(t.Context(), "acme"); err != nil {
+		t.Fatal(err)
+	}
+	answer := site.Browser(t).Callback("u-acme")
+	if answer.Status != http.StatusForbidden || !strings.Contains(answer.Body, "Paused") || answer.Header.Get("Set-Cookie") != "" {
+		t.Errorf("paused: %d; want a 403 page that names the status, and no session", answer.Status)
+	}
+	other := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"ALLOWED_SUBSCRIPTION_STATUSES": "Active, Paused"}})
+	other.Subscribe(t, "acme")
+	if _, err := other.Platform.Pause(t.Context(), "acme"); err != nil {
+		t.Fatal(err)
+	}
+	if answer := other.Browser(t).Callback("u-acme"); answer.Status != http.StatusSeeOther {
+		t.Errorf("paused where that is allowed: %d, want a session", answer.Status)
+	}
+}
+
+func TestATenantCancelledHereStaysOut(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	site.Exec(t, `UPDATE public.tenants SET status = 'cancelled', cancelled_at = now()`) // the platform does not know
+	answer := site.Browser(t).Callback("u-acme")
+	if answer.Status != http.StatusForbidden || !strings.Contains(answer.Body, "cancelled") || answer.Header.Get("Set-Cookie") != "" {
+		t.Errorf("%d; want a 403 page that names the status, and no session", answer.Status)
+	}
+}
+
+// The platform may start a sign-in itself, and its event may be late or lost.
+func TestSignInBeforeTheEvent(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
+	b := site.Browser(t)
+	if answer := b.Callback("u-acme"); answer.Status != http.StatusSeeOther || answer.Location() != "/" {
+		t.Fatalf("%d to %s, want signed in", answer.Status, answer.Location())
+	}
+	if answer := b.Get("/notes"); answer.Status != http.StatusOK {
+		t.Errorf("notes: %d", answer.Status)
+	}
+	site.Subscribe(t, "acme") // the late event finds the tenant there
+	if answer := b.Get("/notes"); answer.Status != http.StatusOK {
+		t.Errorf("notes after the event: %d", answer.Status)
+	}
+}
+
+func TestAWorkspaceThatTakesLongToPrepare(t *testing.T) {
+	t.Parallel()
+	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(3); CREATE TABLE notes (id bigint)")}}
+	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: slow}}})
+	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
+	b := site.Browser(t)
+	b.Get("/login?return_to=/sessions")
+	page := b.Callback("u-acme")
+	if page.Status != http.StatusOK || !strings.Contains(page.Body, `http-equiv="refresh"`) || !strings.Contains(page.Body, "/sso/preparing") {
+		t.Fatalf("%d %s; want a page that moves on by itself", page.Status, page.Body)
+	}
+	if answer := b.Get("/api/me"); answer.Status != http.StatusUnauthorized {
+		t.Errorf("signed in before the workspace is there: %d", answer.Status)
+	}
+	var last handlertest.Answer
+	handlertest.Await(t, "the workspace is ready", func() bool {
+		last = b.Get("/sso/preparing")
+		return last.Status == http.StatusSeeOther
+	})
+	if last.Location() != "/sessions" || b.Get("/api/me").Status != http.StatusOK {
+		t.Errorf("to %s; want to the page asked for, signed in", last.Location())
+	}
+	if n := len(site.Platform.Exchanges()); n != 1 {
+		t.Errorf("the code was sent %d times", n)
+	}
+}
+
+func TestAnotherIdentityIsNotSwappedInSilently(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Subscribe(t, "evil")
+	who := func(b *handlertest.Browser) string {
+		var me map[string]string
+		b.Get("/api/me").JSON(t, &me)
+		return me["userId"]
+	}
+	b := site.SignIn(t, "acme")
+	page := b.Callback("u-evil") // a link that somebody sent
+	if page.Status != http.StatusOK || !strings.Contains(page.Body, "/sso/switch") || !strings.Contains(page.Body, "evil") {
+		t.Fatalf("%d %s; want to be asked", page.Status, page.Body)
+	}
+	if got := who(b); got != "u-acme" {
+		t.Fatalf("signed in as %s before the answer", got)
+	}
+	if answer := b.Post("/sso/stay", nil); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
+		t.Errorf("stay: %d as %s", answer.Status, who(b))
+	}
+	if answer := b.Post("/sso/switch", nil); who(b) != "u-acme" {
+		t.Errorf("a switch after staying: %d as %s", answer.Status, who(b))
+	}
+	b.Callback("u-evil")
+	if answer := b.Post("/sso/switch", nil); answer.Status != http.StatusSeeOther || who(b) != "u-evil" {
+		t.Errorf("switch: %d as %s", answer.Status, who(b))
+	}
+	b.Get("/login") // this browser asks itself
+	if answer := b.Callback("u-acme"); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
+		t.Errorf("asked for: %d as %s", answer.Status, who(b))
+	}
+	if answer := b.Callback("u-acme"); answer.Status != http.StatusSeeOther {
+		t.Errorf("the same identity again: %d, want no question", answer.Status)
+	}
+}
+
+func TestTheTokenChangesAtSignIn(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	token := func() string {
+		address, _ := url.Parse(site.URL)
+		for _, c := range b.Client.Jar.Cookies(address) {
+			if c.Name == "session" {
+				return c.Value
+			}
+		}
+		return ""
+	}
+	first := token()
+	b.Callback("u-acme")
+	if first == "" || token() == first {
+		t.Error("the session kept its token over a sign-in")
+	}
+	old := site.Browser(t).Do(http.MethodGet, "/api/me", nil, http.Header{"Cookie": {"session=" + first}})
+	if old.Status != http.StatusUnauthorized {
+		t.Errorf("the old token: %d, want 401", old.Status)
+	}
+}
+
+func TestCookiesOfOthers(t *testing.T) {
+	t.Parallel()
+	site, other := handlertest.Start(t, handlertest.Setup{}), handlertest.Start(t, handlertest.Setup{})
+	b := other.SignIn(t, "acme")
+	address, _ := url.Parse(other.URL)
+	foreign := b.Client.Jar.Cookies(address)[0].Value
+	for _, token := range []string{"unknown", foreign, strings.Repeat("x", 5000), "a\"b", "%00", "'; DROP TABLE public.sessions; --"} {
+		answer := site.Browser(t).Do(http.MethodGet, "/api/me", nil, http.Header{"Cookie": {"session=" + token}})
+		if answer.Status != http.StatusUnauthorized {
+			t.Errorf("cookie %.20q: %d, want 401", token, answer.Status)
+		}
+	}
+}
+
+func TestReturnPathsThatLeadElsewhere(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	for _, to := range []string{
+		"//evil.example", "https://evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example", "/ /evil.example",
+		"http:evil.example", "javascript:alert(1)", "///evil.example", "/%2f/evil.example/..//", "evil.example", "/\r\nSet-Cookie: a=b",
+		"/login", "/sso/callback?code=x", "/logout", strings.Repeat("/x", 2000),
+	} {
+		b := site.Browser(t)
+		b.Get("/login?return_to=" + url.QueryEscape(to))
+		location := b.Callback("u-acme").Location()
+		if u, err := url.Parse(location); err != nil || u.Host != "" || u.Scheme != "" || strings.HasPrefix(location, "//") ||
+			strings.ContainsAny(location, "\\\t\r\n") || strings.HasPrefix(location, "/log") || strings.HasPrefix(location, "/sso") {
+			t.Errorf("return_to %q leads to %q", to, location)
+		}
+	}
+}
+
+// syncBuffer is a log that many goroutines write.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+func TestTheLogHoldsNoSecretAndNoCode(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	site := handlertest.Start(t, handlertest.Setup{Log: &log})
+	site.Subscribe(t, "acme")
+	code, _ := site.Platform.IssueCode("u-acme")
+	b := site.Browser(t)
+	b.Get("/sso/callback?code=" + code)
+	b.Get("/sso/callback?code=" + code)
+	b.Get("/notes?code=" + code)
+	address, _ := url.Parse(site.URL)
+	token := b.Client.Jar.Cookies(address)[0].Value
+	text := log.String()
+	for _, secret := range []string{code, token, handlertest.WebhookSecret, handlertest.APIKey} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	for _, want := range []string{`"request_id":`, `"tenant":"acme"`, `"route":"/notes"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the log lacks %s", want)
+		}
+	}
+}
