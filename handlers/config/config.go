@@ -44,7 +44,13 @@ type Lookup func(name string) (string, bool)
 // wrong, and never shows a secret's value.
 func Load(env Lookup) (Config, error) {
 	r := &reader{env: env}
-	c := Config{
+	c := load(r)
+	r.check("DATABASE_URL", validDatabaseURL(c.DatabaseURL.Reveal()))
+	return c, r.err()
+}
+
+func load(r *reader) Config {
+	return Config{
 		DatabaseURL:      newSecret(r.secret("DATABASE_URL", required)),
 		DatabaseMaxConns: r.count("DATABASE_MAX_CONNS", 16),
 		MigrateOnStart:   r.boolean("MIGRATE_ON_START", true),
@@ -70,8 +76,6 @@ func Load(env Lookup) (Config, error) {
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),
 		LogFormat:       r.choice("LOG_FORMAT", "json", "text"),
 	}
-	r.check("DATABASE_URL", validDatabaseURL(c.DatabaseURL.Reveal()))
-	return c, r.err()
 }
 
 // CallbackURL is {callback_url}: where the platform sends a browser back to.
@@ -79,3 +83,10 @@ func (c Config) CallbackURL() string { return c.PublicURL.JoinPath("/sso/callbac
 
 // Secure reports whether browsers reach this server by https.
 func (c Config) Secure() bool { return c.PublicURL.Scheme == "https" }
+
+// Names lists every setting.
+func Names() []string {
+	r := &reader{env: func(string) (string, bool) { return "", false }}
+	load(r)
+	return r.names
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+// The test binary is the program itself when it is told so: real processes,
+// that a test can signal and kill.
+func TestMain(m *testing.M) {
+	if os.Getenv("SUBPRODUCT_TEST_AS_PROGRAM") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is a run of the program.
+type process struct {
+	*exec.Cmd
+	mu     sync.Mutex
+	output bytes.Buffer // standard output and error
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.Write(b)
+}
+func (p *process) text() string { p.mu.Lock(); defer p.mu.Unlock(); return p.output.String() }
+
+func start(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(exe, args...)}
+	p.Dir, p.Stdout, p.Stderr = dir, p, p
+	p.Env = append([]string{"SUBPRODUCT_TEST_AS_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	return p
+}
+
+// match waits until the output matches, and returns the expression's groups.
+func (p *process) match(t *testing.T, expression string) []string {
+	t.Helper()
+	re := regexp.MustCompile(expression)
+	var m []string
+	await(t, func() bool { m = re.FindStringSubmatch(p.text()); return m != nil }, func() string { return "no " + expression + " in:\n" + p.text() })
+	return m
+}
+
+func await(t *testing.T, condition func() bool, otherwise func() string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !condition(); {
+		if time.Now().After(deadline) {
+			t.Fatal(otherwise())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (p *process) end(t *testing.T, signal syscall.Signal) int {
+	t.Helper()
+	if err := p.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait()
+	return p.ProcessState.ExitCode()
+}
+
+func status(url string) int {
+	response, err := http.Get(url)
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+func TestAWrongCallOrConfigurationExitsWith2(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"DATABASE_URL", "APP_SLUG", "PUBLIC_URL", "PLATFORM_URL", "PLATFORM_BASE_URL", "PLATFORM_API_KEY", "WEBHOOK_SECRET", ".env.example"}},
+		{[]string{"nonsense"}, []string{"nonsense", "usage", "serve"}},
+		{[]string{"serve", "now"}, []string{"now"}},
+		{[]string{"dev", "--nonsense"}, []string{"nonsense", "--app-addr"}},
+		{[]string{"healthcheck"}, nil},
+	} {
+		p := start(t, dir, []string{"LISTEN_ADDR=nonsense"}, c.args...)
+		_ = p.Wait()
+		if code := p.ProcessState.ExitCode(); code != 2 {
+			t.Errorf("%v: exit %d, want 2", c.args, code)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(p.text(), strings.TrimPrefix(want, "-")) {
+				t.Errorf("%v: no %s in\n%s", c.args, want, p.text())
+			}
+		}
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"help"}, {"version"}} {
+		var out strings.Builder
+		if err := run(t.Context(), args, func(string) (string, bool) { return "", false }, &out); err != nil || out.String() == "" {
+			t.Errorf("%v: %q, %v", args, out.String(), err)
+		}
+	}
+}
+
+func serveEnv(databaseURL string) []string {
+	return []string{
+		"DATABASE_URL=" + databaseURL, "LISTEN_ADDR=127.0.0.1:0", "APP_SLUG=app", "PUBLIC_URL=http://127.0.0.1", "PLATFORM_URL=http://127.0.0.1:1",
+		"PLATFORM_BASE_URL=http://127.0.0.1:1", "PLATFORM_API_KEY=key-of-the-test", "WEBHOOK_SECRET=secret-of-the-test",
+	}
+}
+
+func TestServeStartsAndStops(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		p := start(t, t.TempDir(), serveEnv(url))
+		address := p.match(t, `"address":"([^"]+)"`)[1]
+		await(t, func() bool { return status("http://"+address+"/healthz") == http.StatusOK }, p.text)
+		check := start(t, t.TempDir(), []string{"LISTEN_ADDR=" + address}, "healthcheck")
+		if err := check.Wait(); err != nil {
+			t.Errorf("healthcheck: %v\n%s", err, check.text())
+		}
+		if code := p.end(t, signal); code != 0 {
+			t.Errorf("%v: exit %d\n%s", signal, code, p.text())
+		}
+		check = start(t, t.TempDir(), []string{"LISTEN_ADDR=" + address}, "healthcheck")
+		if _ = check.Wait(); check.ProcessState.ExitCode() != 1 {
+			t.Errorf("healthcheck without a server: exit %d, want 1", check.ProcessState.ExitCode())
+		}
+	}
+}
+
+func TestServeReadsDotEnv(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/.env", []byte(strings.Join(serveEnv(pgtest.URL(t)), "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, dir, nil, "serve")
+	address := p.match(t, `"address":"([^"]+)"`)[1]
+	await(t, func() bool { return status("http://"+address+"/healthz") == http.StatusOK }, p.text)
+}
+
+// A database that is down is waited for; one that refuses is an error.
+func TestServeWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), serveEnv("postgres://postgres@127.0.0.1:1/x"))
+	address := p.match(t, `"address":"([^"]+)"`)[1]
+	p.match(t, "waiting for the database")
+	for path, want := range map[string]int{"/healthz": 503, "/livez": 200, "/notes": 503, "/": 503} {
+		if got := status("http://" + address + path); got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+	if code := p.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	refused := start(t, t.TempDir(), serveEnv(strings.Replace(pgtest.URL(t), "/test_", "/not_there_", 1)))
+	if _ = refused.Wait(); refused.ProcessState.ExitCode() != 1 || !strings.Contains(refused.text(), "not_there_") {
+		t.Errorf("exit %d: %s", refused.ProcessState.ExitCode(), refused.text())
+	}
+}
+
+// dev on an empty machine: ready, killed hard, ready again with its data, next
+// to a second copy, and no process is left behind.
+func TestDev(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := startDev(t, dir)
+	await(t, func() bool { return status(first.app+"/") == 200 && status(first.console+"/") == 200 }, first.text)
+	second := startDev(t, dir)
+	if !strings.Contains(second.text(), "copy2") {
+		t.Errorf("a second copy beside the first has no data folder of its own:\n%s", second.text())
+	}
+	if code := second.end(t, syscall.SIGINT); code != 0 {
+		t.Errorf("exit %d\n%s", code, second.text())
+	}
+	second.awaitNothingLeft(t)
+
+	first.end(t, syscall.SIGKILL)
+	first.awaitNothingLeft(t)
+	again := startDev(t, dir)
+	if n := tenants(t, again.database); n != 2 {
+		t.Errorf("%d tenants after a restart, want the 2 of before", n)
+	}
+	if code := again.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit %d\n%s", code, again.text())
+	}
+	again.awaitNothingLeft(t)
+}
+
+type devRun struct {
+	*process
+	app, console, database string
+}
+
+func startDev(t *testing.T, dir string) *devRun {
+	t.Helper()
+	p := start(t, dir, nil, "dev", "--app-addr", "127.0.0.1:0", "--platform-addr", "127.0.0.1:0")
+	m := p.match(t, `(http://[0-9.:]+)/ [^\n]*\n +(http://[0-9.:]+)/ [^\n]*\n[^']+'([^']+)'`)
+	return &devRun{p, m[1], m[2], m[3]}
+}
+
+// awaitNothingLeft waits until no process has the database's socket directory
+// in its command line.
+func (d *devRun) awaitNothingLeft(t *testing.T) {
+	t.Helper()
+	socket := regexp.MustCompile(`host=([^&]+)`).FindStringSubmatch(d.database)[1]
+	socket = strings.ReplaceAll(socket, "%2F", "/")
+	left := func() string {
+		out, err := exec.Command("ps", "-eo", "pid,args").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+			if strings.Contains(lines.Text(), socket) {
+				found = append(found, lines.Text())
+			}
+		}
+		return strings.Join(found, "\n")
+	}
+	await(t, func() bool { return left() == "" }, func() string { return "left behind:\n" + left() })
+}
+
+func tenants(t *testing.T, url string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM public.tenants`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
