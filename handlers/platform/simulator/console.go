@@ -41,10 +41,13 @@ func (p *Platform) overview(*http.Request) any {
 }
 
 func (p *Platform) usersView(*http.Request) any {
+	exchanges := p.Exchanges()
+	slices.Reverse(exchanges)
 	return struct {
-		Users   []User
-		Tenants []Tenant
-	}{p.Users(), p.Tenants()}
+		Users     []User
+		Tenants   []Tenant
+		Exchanges []Exchange // the last ones, newest first
+	}{p.Users(), p.Tenants(), exchanges[:min(len(exchanges), 20)]}
 }
 
 func (p *Platform) healthView(*http.Request) any {
@@ -75,7 +78,7 @@ func (p *Platform) faultsView(*http.Request) any {
 	view := struct {
 		Faults Faults
 		Groups []group
-	}{Faults: p.Faults(), Groups: []group{{Name: groupUserInfo}, {Name: groupDelivery}, {Name: groupHealth}}}
+	}{Faults: p.Faults(), Groups: []group{{Name: groupUserInfo}, {Name: groupHealth}, {Name: groupDelivery}}}
 	for _, s := range switches() {
 		for i := range view.Groups {
 			if view.Groups[i].Name == s.Group {

@@ -26,7 +26,7 @@ type eventData struct {
 
 // eventBody is an event about t, or about nobody when t is nil.
 func eventBody(eventType string, t *Tenant) ([]byte, error) {
-	e := event{EventType: eventType, EventID: "evt_" + rand.Text(), OccurredAt: time.Now().UTC()}
+	e := event{EventType: eventType, EventID: "evt_" + rand.Text(), OccurredAt: time.Now().UTC().Truncate(time.Millisecond)}
 	if t != nil {
 		e.TenantSlug = t.Slug
 		e.Data = &eventData{

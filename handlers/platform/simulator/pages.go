@@ -68,6 +68,7 @@ func pageFuncs() template.FuncMap {
 		},
 		"day":    func(t time.Time) string { return t.Local().Format("2 Jan 2006") },
 		"took":   took,
+		"last":   func(all []Attempt) Attempt { return all[len(all)-1] },
 		"colour": colour,
 		"pretty": pretty,
 		"tab": func(p page, path, name string) map[string]any {
