@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 # Modules first: they change less often than the source.
