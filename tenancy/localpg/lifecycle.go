@@ -77,7 +77,7 @@ func (s *Server) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
+	defer lock.Close()
 	if err := s.ensureCluster(ctx, lock); err != nil {
 		return err
 	}

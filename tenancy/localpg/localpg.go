@@ -42,9 +42,9 @@ type Server struct {
 	stop     func() error
 
 	changing sync.Mutex // held while postgres is started, and for the final stop
+	stopped  bool       // guarded by changing
 	mu       sync.Mutex // guards run
 	run      *run
-	stopped  bool
 }
 
 // Start starts a server that can be connected to when Start returns. ctx bounds the start alone, not the server's life;

@@ -22,7 +22,7 @@ func tail(log string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	if info, err := f.Stat(); err == nil {
 		_, _ = f.Seek(max(0, info.Size()-most), io.SeekStart)
 	}

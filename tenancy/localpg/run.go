@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 )
 
 // guardScript keeps postgres only as long as this process keeps a pipe open: every way to die closes it.
@@ -43,17 +44,17 @@ func (s *Server) spawn(lock *os.File) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }()
+	defer log.Close()
 	ordersOut, orders, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = ordersOut.Close() }()
+	defer ordersOut.Close()
 	life, lifeIn, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, orders.Close())
 	}
-	defer func() { _ = lifeIn.Close() }()
+	defer lifeIn.Close()
 	c := s.postgres.account.command(context.Background(), "/bin/sh", s.guardArgs()...)
 	c.Stdout, c.Stderr = log, log
 	c.ExtraFiles = []*os.File{ordersOut, lifeIn, lock, s.sweeper.hold}
@@ -82,8 +83,12 @@ func (r *run) watchLife(life *os.File) {
 // watchGuard reaps the guard. A postgres whose guard was killed has nobody left who would end it with us: it ends now.
 func (r *run) watchGuard(c *exec.Cmd, cluster string) {
 	_ = c.Wait()
-	if r.alive() {
+	for r.alive() {
 		signalPostmaster(cluster, quit)
+		select {
+		case <-r.done:
+		case <-time.After(time.Second): // it may have been too young to hear
+		}
 	}
 	_ = r.orders.Close()
 	close(r.guarded)

@@ -2,6 +2,7 @@ package localpg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -11,6 +12,7 @@ const sweepScript = `read -r _ <&3; rm -rf "$1" || { sleep 1; rm -rf "$1"; }`
 
 // sweeper removes a directory after the server's end, also when this process cannot do it any more.
 type sweeper struct {
+	dir  string
 	hold *os.File // the directory stays while any process has this open
 	done chan struct{}
 }
@@ -20,14 +22,14 @@ func newSweeper(a account, dir string) (*sweeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = out.Close() }()
+	defer out.Close()
 	c := a.command(context.Background(), "/bin/sh", "-c", sweepScript, "localpg", dir)
 	c.ExtraFiles = []*os.File{out}
 	if err := c.Start(); err != nil {
 		_ = hold.Close()
 		return nil, fmt.Errorf("start the sweeper of %s: %w", dir, err)
 	}
-	s := &sweeper{hold: hold, done: make(chan struct{})}
+	s := &sweeper{dir: dir, hold: hold, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		_ = c.Wait()
@@ -42,5 +44,5 @@ func (s *sweeper) close() error {
 	}
 	err := s.hold.Close()
 	<-s.done
-	return err
+	return errors.Join(err, os.RemoveAll(s.dir)) // should it have been killed
 }
