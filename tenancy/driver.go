@@ -24,15 +24,17 @@ type txDriver struct {
 	ctx        context.Context
 	tx         pgx.Tx
 	migrations *migrations
-	slug       Slug  // zero: the shared schema
-	version    int64 // where the schema is; 0: nowhere yet
+	slug       Slug      // zero: the shared schema
+	create     bool      // the schema may be missing
+	version    int64     // where the schema is; 0: nowhere yet
+	ran        chan bool // told after each file whether it went well
 }
 
 var _ database.Driver = (*txDriver)(nil)
 
-// Lock makes the schema and its version table where they are missing, sets the
-// search_path (contract, tenant schema rules 1 and 2) and reads the version,
-// in one message. The lock itself is the transaction's.
+// Lock makes the version table where it is missing, and the schema where that is
+// wanted, sets the search_path (contract, tenant schema rules 1 and 2) and reads
+// the version, in one message. The lock itself is the transaction's.
 func (d *txDriver) Lock() error {
 	results, err := d.tx.Conn().PgConn().Exec(d.ctx, d.prologue()).ReadAll()
 	if err != nil {
@@ -51,6 +53,8 @@ func (d *txDriver) prologue() string {
 	var create string
 	if !d.slug.IsZero() {
 		schema, path = d.slug.ident(), d.slug.ident()+", public"
+	}
+	if d.create {
 		create = "CREATE SCHEMA IF NOT EXISTS " + schema + "; "
 	}
 	return create + "SET LOCAL search_path TO " + path + "; " +
@@ -75,13 +79,21 @@ func (d *txDriver) Version() (int, bool, error) {
 
 // SetVersion only remembers: dirty has no meaning where all or nothing runs,
 // and versionRow writes the last one.
-func (d *txDriver) SetVersion(version int, _ bool) error {
+func (d *txDriver) SetVersion(version int, dirty bool) error {
 	d.version = int64(version)
+	if !dirty {
+		d.ran <- true
+	}
 	return nil
 }
 
 // Run sends a whole file as one message.
-func (d *txDriver) Run(migration io.Reader) error {
+func (d *txDriver) Run(migration io.Reader) (err error) {
+	defer func() {
+		if err != nil {
+			d.ran <- false
+		}
+	}()
 	sql, err := io.ReadAll(migration)
 	if err != nil {
 		return err

@@ -12,3 +12,5 @@ func SearchPath(ctx context.Context, db *DB) (path string) {
 
 // Sweep is the inbox's cleaning, at once.
 func Sweep(ctx context.Context, in *Inbox) { in.sweep(ctx) }
+
+var SplitSQL = splitSQL

@@ -20,3 +20,6 @@ var errBusy = errors.New("the tenant is being worked on elsewhere")
 func beginLocked(slug Slug) string {
 	return fmt.Sprintf(`BEGIN; SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock(%d, hashtext('%s'))`, lockSpace, slug.s)
 }
+
+// beginClaim opens a transaction that has no tenant yet.
+const beginClaim = `BEGIN; SET LOCAL lock_timeout = '5s'`

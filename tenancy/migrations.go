@@ -50,6 +50,9 @@ func (m *migrations) add(name string) error {
 	if err != nil || parsed.Direction != source.Up {
 		return nil
 	}
+	if err := checkFile(m.fsys, name); err != nil {
+		return err
+	}
 	version := int64(parsed.Version)
 	m.names[version], m.latest = name, max(m.latest, version)
 	return nil
@@ -59,20 +62,44 @@ func (m *migrations) add(name string) error {
 // for: an older binary after a rollback of the deployment.
 var errAhead = errors.New("the schema is newer than this program")
 
-// up brings the schema to the latest version inside tx and returns the version
-// that it is at then. It writes the version row, and nothing else of ours.
-func (m *migrations) up(d *txDriver) (int64, error) {
+// up brings the schema to the latest version inside d's transaction and leaves
+// the version that it is at then in d. It writes no version row.
+func (m *migrations) up(d *txDriver) error {
 	if m.latest == 0 {
-		return 0, d.Lock()
+		return d.Lock()
 	}
-	run, err := migrate.NewWithInstance("iofs", m.source, "tx", d)
+	d.ran = make(chan bool, 1)
+	run, err := migrate.NewWithInstance("iofs", lockstep{m.source, d.ran}, "tx", d)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	run.LockTimeout = noTimeout // the context decides
+	d.ran <- true
 	err = run.Up()
 	if errors.Is(err, errAhead) || errors.Is(err, migrate.ErrNoChange) {
-		err = nil
+		return nil
 	}
-	return d.version, err
+	return err
+}
+
+// lockstep hands golang-migrate the next file when the one before it has run.
+// Left alone it reads ahead, and after a failure the goroutine that does so
+// waits for ever to hand over the next file.
+type lockstep struct {
+	source.Driver
+	ran <-chan bool // one value a file: whether it may go on
+}
+
+func (l lockstep) First() (uint, error) {
+	if !<-l.ran {
+		return 0, fs.ErrNotExist
+	}
+	return l.Driver.First()
+}
+
+func (l lockstep) Next(version uint) (uint, error) {
+	if !<-l.ran {
+		return 0, fs.ErrNotExist
+	}
+	return l.Driver.Next(version)
 }

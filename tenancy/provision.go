@@ -22,7 +22,7 @@ func (db *DB) Provision(ctx context.Context, slug Slug) error {
 // provision is Provision in a transaction that holds the tenant's lock. Its
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return db.migrateTenant(ctx, tx, slug, `
+	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
 		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
 			schema_version = %[2]d, migrate_error = NULL, updated_at = now()`)
@@ -49,27 +49,31 @@ func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
 // version, whatever its status.
 func (db *DB) upgrade(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		return db.migrateTenant(ctx, tx, slug, `
-			UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[1]s'`)
+		return db.upgradeTenant(ctx, tx, slug)
 	})
+}
+
+// upgradeTenant is upgrade in a transaction that holds the tenant's lock.
+func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
+	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
+		UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[1]s'`)
 }
 
 // migrateTenant runs the files that the tenant lacks and records the outcome in
 // both places, the schema and the registry, in one message. register is a
 // format of the slug, which is safe inside quotes, and the version.
-func (db *DB) migrateTenant(ctx context.Context, tx pgx.Tx, slug Slug, register string) error {
-	d := &txDriver{ctx: ctx, tx: tx, migrations: db.tenant, slug: slug}
-	version, err := db.tenant.up(d)
-	if err != nil {
-		return fmt.Errorf("tenant %s: %w", slug, err)
+func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) error {
+	d.ctx, d.migrations = ctx, db.tenant
+	if err := db.tenant.up(d); err != nil {
+		return fmt.Errorf("tenant %s: %w", d.slug, err)
 	}
-	if version > db.tenant.latest {
+	if d.version > db.tenant.latest {
 		db.log.WarnContext(ctx, "the tenant's schema is newer than this program",
-			"tenant", slug.String(), "version", version, "newest_known", db.tenant.latest)
+			"tenant", d.slug.String(), "version", d.version, "newest_known", db.tenant.latest)
 	}
-	record := d.versionRow() + ";" + fmt.Sprintf(register, slug.s, version)
-	if _, err := tx.Exec(ctx, record); err != nil {
-		return fmt.Errorf("tenant %s: record version: %w", slug, err)
+	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version)
+	if _, err := d.tx.Exec(ctx, record); err != nil {
+		return fmt.Errorf("tenant %s: record version: %w", d.slug, err)
 	}
 	return nil
 }
@@ -79,7 +83,7 @@ func (db *DB) migrateTenant(ctx context.Context, tx pgx.Tx, slug Slug, register 
 func (db *DB) MigrateShared(ctx context.Context) error {
 	return db.transact(ctx, beginLocked(Slug{}), func(tx pgx.Tx) error {
 		d := &txDriver{ctx: ctx, tx: tx, migrations: db.shared}
-		if _, err := db.shared.up(d); err != nil {
+		if err := db.shared.up(d); err != nil {
 			return fmt.Errorf("shared schema: %w", err)
 		}
 		_, err := tx.Exec(ctx, d.versionRow())

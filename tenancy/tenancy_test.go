@@ -90,3 +90,11 @@ func exec(t testing.TB, url, sql string) {
 		t.Fatal(err)
 	}
 }
+
+// useColumnB needs the second version of the tenant's schema.
+func useColumnB(ctx context.Context) func(pgx.Tx) error {
+	return func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO a (id, b) VALUES ((SELECT count(*) + 1 + random() * 1e9 FROM a), 'x')`)
+		return err
+	}
+}
