@@ -34,11 +34,10 @@ func outboundClient() *http.Client {
 
 // parcel is what one attempt sends.
 type parcel struct {
-	url, signature   string
-	body             []byte
-	fault            string
-	drop, cut        bool
-	eventType, label string
+	url, signature string
+	body           []byte
+	fault          string // what is done to it on purpose, in words
+	drop, cut      bool
 }
 
 // attemptAll makes one attempt of each delivery, all at once.
@@ -145,8 +144,11 @@ func (p *Platform) finish(ctx context.Context, id string, a Attempt) {
 	defer p.mu.Unlock()
 	defer p.touch()
 	r := p.state.delivery(id)
+	if r == nil { // forgotten meanwhile
+		return
+	}
 	r.busy = false
-	if ctx.Err() != nil { // the simulator is stopping: this one does not count
+	if ctx.Err() != nil && a.Status == 0 { // the simulator is stopping: this one does not count
 		r.NextAttempt = time.Now()
 		return
 	}
@@ -163,9 +165,10 @@ func (p *Platform) finish(ctx context.Context, id string, a Attempt) {
 		"answer", a.Status, "took", a.Took.Round(time.Millisecond), "error", a.Error, "delivery_status", r.Status)
 }
 
+// String is the attempt's outcome in a word.
 func (a Attempt) String() string {
 	if a.Status != 0 {
-		return fmt.Sprintf("%d", a.Status)
+		return fmt.Sprintf("status %d", a.Status)
 	}
 	return a.Error
 }

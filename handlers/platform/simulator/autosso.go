@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // subscribeInput is a new subscription; with SignIn the platform then signs
-// the tenant's first user in at the product by itself (contract, SSO rule 6).
+// a user of the tenant in at the product by itself (contract, SSO rule 6).
 type subscribeInput struct {
 	Slug   string `json:"slug"`
 	Name   string `json:"name"`
@@ -57,16 +58,22 @@ func (p *Platform) subscribe(r *http.Request, in subscribeInput) (out subscribed
 	if out.Delivery, err = p.Subscribe(r.Context(), in.Slug, in.Plan); err != nil {
 		return out, err
 	}
-	out.User = p.firstUser(in.Slug)
+	out.User = p.subscriber(in.Slug, in.Email)
 	if in.SignIn {
 		out.URL, err = p.callbackURL(out.User)
 	}
 	return out, err
 }
 
-func (p *Platform) firstUser(slug string) string {
+// subscriber is the tenant's user with this address or, without one, its first.
+func (p *Platform) subscriber(slug, email string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, u := range p.state.Users {
+		if u.Tenant == slug && email != "" && strings.EqualFold(u.Email, email) {
+			return u.ID
+		}
+	}
 	return p.state.ensureUser(slug).ID
 }
 

@@ -25,6 +25,7 @@ type desk struct {
 	*Platform
 	url     string
 	product *receiver
+	stop    func()
 }
 
 // newDesk starts both and, in the background, Run. change may adjust the
@@ -55,16 +56,18 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 	return d
 }
 
+// run starts Run; stop, or the test's end, ends it.
 func (d *desk) run(t *testing.T) {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	d.stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})
+	t.Cleanup(d.stop)
 }
 
 // hook is what a product saw of one webhook request.
@@ -79,12 +82,13 @@ type receiver struct {
 
 	mu     sync.Mutex
 	hooks  []hook
+	more   chan struct{}           // has something after each webhook
 	answer func(n int, h hook) int // status for the n-th webhook, from 1; may block
 	health func(w http.ResponseWriter)
 }
 
 func newReceiver(t *testing.T) *receiver {
-	v := &receiver{}
+	v := &receiver{more: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /hook", v.hook)
 	mux.HandleFunc("GET /healthz", v.healthz)
@@ -102,6 +106,10 @@ func (v *receiver) hook(w http.ResponseWriter, r *http.Request) {
 	v.hooks = append(v.hooks, h)
 	n, answer := len(v.hooks), v.answer
 	v.mu.Unlock()
+	select {
+	case v.more <- struct{}{}:
+	default:
+	}
 	if !platform.Verify(testSecret, body, h.signature) {
 		http.Error(w, "invalid signature", http.StatusUnauthorized)
 		return

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
@@ -69,16 +70,18 @@ func (f Faults) spoil(out *parcel, made int) {
 	if f.DeliveryAttempts > 0 && made >= f.DeliveryAttempts {
 		return
 	}
-	switch {
-	case f.DeliveryDrop:
-		out.drop, out.fault = true, "dropped"
-	case f.DeliveryCutBody:
-		out.cut, out.fault = true, fmt.Sprintf("cut after %d of %d bytes", len(out.body)/2, len(out.body))
-	}
+	var did []string
 	switch f.DeliverySignature {
 	case SignatureWrong:
-		out.signature, out.fault = platform.Sign("another secret", out.body), "wrong signature"
+		out.signature, did = platform.Sign("another secret", out.body), append(did, "wrong signature")
 	case SignatureMissing:
-		out.signature, out.fault = "", "no signature"
+		out.signature, did = "", append(did, "no signature")
 	}
+	if f.DeliveryCutBody {
+		out.cut, did = true, append(did, fmt.Sprintf("cut after %d of %d bytes", len(out.body)/2, len(out.body)))
+	}
+	if f.DeliveryDrop {
+		out.drop, did = true, []string{"dropped"}
+	}
+	out.fault = strings.Join(did, ", ")
 }

@@ -35,20 +35,22 @@ func (p *Platform) Probe(ctx context.Context) Probe {
 	if delay > 0 {
 		probe.Fault = "delayed by " + delay.String()
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
+	limited, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
 	defer cancel()
 	var err error
-	probe.Status, err = p.ask(ctx, address, delay)
+	probe.Status, err = p.ask(limited, address, delay)
 	probe.Took = time.Since(probe.At)
 	switch {
 	case err != nil:
-		probe.Error = plainError(ctx, err)
+		probe.Error = plainError(limited, err)
 	case probe.Status < 200 || probe.Status > 299:
 		probe.Error = fmt.Sprintf("status %d", probe.Status)
 	default:
 		probe.Healthy = true
 	}
-	p.noteProbe(probe)
+	if ctx.Err() == nil { // else it was the simulator that stopped
+		p.noteProbe(probe)
+	}
 	return probe
 }
 

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,18 +20,16 @@ import (
 const maxInput = 16 << 20
 
 // decode reads a request's JSON object, or a form with the same names, into
-// the struct that in points to. Its errors are ErrInvalid.
+// the struct that in points to. Which of the two it is shows in the body: curl
+// calls everything a form. Its errors are ErrInvalid.
 func decode(w http.ResponseWriter, r *http.Request, in any) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxInput)
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxInput))
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	var text []byte
-	var err error
-	if kind == "application/x-www-form-urlencoded" {
-		if err = r.ParseForm(); err == nil {
-			text, err = formJSON(r.PostForm, reflect.TypeOf(in).Elem())
+	if isForm := kind == "application/x-www-form-urlencoded"; err == nil && isForm && !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		var form url.Values
+		if form, err = url.ParseQuery(string(text)); err == nil {
+			text, err = formJSON(form, reflect.TypeOf(in).Elem())
 		}
-	} else {
-		text, err = io.ReadAll(r.Body)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -41,7 +40,7 @@ func decode(w http.ResponseWriter, r *http.Request, in any) error {
 // decodeJSON refuses names that mean nothing: a misspelt one must not pass for
 // an omitted one.
 func decodeJSON(text []byte, in any) error {
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(in); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -131,7 +130,7 @@ func (p *Platform) replyError(w http.ResponseWriter, r *http.Request, err error)
 		p.fail(w, r, status, "That did not work", err)
 		return
 	}
-	refuse(w, status, code, err.Error())
+	refuse(w, status, code, problem(err))
 }
 
 // writeJSON answers with a document; a client that has gone is no error here.

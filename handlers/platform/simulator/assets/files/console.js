@@ -14,7 +14,8 @@ function say(text) {
 }
 
 // renew fetches this page and swaps the live parts that differ, keeping what is
-// unfolded and where the focus is. A part that somebody types or selects in waits.
+// unfolded and where the focus is. A part in which somebody types, has typed
+// something that is not saved, or selects text waits.
 async function renew() {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!response.ok) return;
@@ -36,7 +37,26 @@ function busy(part) {
   const active = document.activeElement;
   const typing = part.contains(active) && active.matches("input:not([type=hidden]), textarea, select");
   const selection = document.getSelection();
-  return typing || (!selection.isCollapsed && part.contains(selection.anchorNode));
+  const selecting = !selection.isCollapsed && part.contains(selection.anchorNode);
+  return typing || selecting || [...part.querySelectorAll("input, textarea, select")].some(unsaved);
+}
+
+function unsaved(control) {
+  if (control.matches("select")) {
+    const start = [...control.options].find((option) => option.defaultSelected) ?? control.options[0];
+    return start && !start.selected;
+  }
+  if (control.matches("[type=checkbox]")) return control.checked !== control.defaultChecked;
+  return control.value !== control.defaultValue;
+}
+
+// saved makes what a form holds its new starting point.
+function saved(form) {
+  for (const control of form.elements) {
+    if (control.matches("select")) for (const option of control.options) option.defaultSelected = option.selected;
+    control.defaultValue = control.value;
+    control.defaultChecked = control.checked;
+  }
 }
 
 async function look() {
@@ -63,8 +83,10 @@ async function send(form, submitter) {
     });
     const answer = await response.json();
     say(response.ok ? "" : answer.error.message);
-    if (response.ok && "clear" in form.dataset) form.reset();
-    if (response.ok) document.activeElement?.matches("input, textarea, select") && document.activeElement.blur();
+    if (response.ok) {
+      if ("clear" in form.dataset) form.reset(); else saved(form);
+      document.activeElement?.matches("input, textarea, select") && document.activeElement.blur();
+    }
     await renew();
   } catch {
     say("The simulator does not answer.");

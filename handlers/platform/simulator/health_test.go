@@ -1,0 +1,103 @@
+package simulator
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		health  func(http.ResponseWriter)
+		healthy bool
+		says    string
+	}{
+		"200":      {func(w http.ResponseWriter) { w.Write([]byte("anything")) }, true, ""},
+		"204":      {func(w http.ResponseWriter) { w.WriteHeader(204) }, true, ""},
+		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, false, "503"},
+		"redirect": {func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(302) }, false, "302"},
+	} {
+		d := newDesk(t, nil)
+		d.product.health = c.health
+		if got := d.Probe(t.Context()); got.Healthy != c.healthy || !strings.Contains(got.Error, c.says) {
+			t.Errorf("%s: %+v, want healthy=%v, %q", name, got, c.healthy, c.says)
+		}
+		if len(d.Probes()) != 1 {
+			t.Errorf("%s: history %+v, want the one probe", name, d.Probes())
+		}
+	}
+}
+
+func TestAProbeHasALimit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.limit = 50 * time.Millisecond
+	hold := make(chan struct{})
+	t.Cleanup(func() { close(hold) })
+	d.product.health = func(http.ResponseWriter) { <-hold }
+	if got := d.Probe(t.Context()); got.Healthy || !strings.Contains(got.Error, "limit") || got.Took < d.limit {
+		t.Errorf("probe = %+v, want it unhealthy for its time", got)
+	}
+}
+
+func TestAProductThatIsNotThereIsUnhealthy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) { o.Product.HealthURL = "http://127.0.0.1:1/healthz" })
+	if got := d.Probe(t.Context()); got.Healthy || got.Error == "" || strings.Contains(got.Error, "/healthz") {
+		t.Errorf("probe = %+v, want a plain reason", got)
+	}
+}
+
+func TestTheNextProbeIsSlowOnceOnRequest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.limit = 100 * time.Millisecond
+	d.SetFaults(Faults{HealthDelay: time.Hour})
+	if got := d.Probe(t.Context()); got.Healthy || got.Fault == "" {
+		t.Errorf("probe = %+v, want a timeout by the fault", got)
+	}
+	d.limit = answerLimit
+	if got := d.Probe(t.Context()); !got.Healthy || got.Fault != "" {
+		t.Errorf("the probe after it = %+v, want it healthy", got)
+	}
+}
+
+func TestProbesHappenByThemselves(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) { o.HealthInterval = 5 * time.Millisecond })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for len(d.Probes()) < 3 {
+		d.mu.Lock()
+		changed := d.changed
+		d.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%d probes, want three", len(d.Probes()))
+		case <-changed:
+		}
+	}
+}
+
+func TestTheChartShowsTheLastProbes(t *testing.T) {
+	t.Parallel()
+	var probes []Probe
+	for i := range chartBars + 10 {
+		probes = append(probes, Probe{Healthy: i%2 == 0, Took: time.Duration(i) * 50 * time.Millisecond})
+	}
+	got := newChart(probes)
+	if got.Total != chartBars || got.Healthy != chartBars/2 || len(got.Bars) != chartBars || got.Latest.Took != probes[len(probes)-1].Took {
+		t.Errorf("chart of %d probes: %+v", len(probes), got)
+	}
+	for i, b := range got.Bars {
+		if b.Y < 0 || b.Y+b.Height != chartHeight || b.X+b.Width > got.Width {
+			t.Errorf("bar %d lies outside: %+v", i, b)
+		}
+	}
+	if empty := newChart(nil); empty.Total != 0 || empty.Latest != nil || empty.Bars[0].Class != "none" {
+		t.Errorf("chart of nothing: %+v", empty)
+	}
+}

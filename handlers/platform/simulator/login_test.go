@@ -1,0 +1,130 @@
+package simulator
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// step posts one step of the sign-in page.
+func (d *desk) step(t *testing.T, b *http.Client, name string, form url.Values) (*http.Response, string) {
+	t.Helper()
+	return post(t, b, strings.Replace(d.ssoURL(d.product.url+"/sso/callback"), "/auth/sso", "/auth/sso"+name, 1), form)
+}
+
+var (
+	shownCode  = regexp.MustCompile(`class="digits">(\d{6})<`)
+	shownToken = regexp.MustCompile(`name="mfaToken" value="(\w+)"`)
+)
+
+func find(t *testing.T, pattern *regexp.Regexp, text string) string {
+	t.Helper()
+	m := pattern.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("%s is not in\n%s", pattern, text)
+	}
+	return m[1]
+}
+
+func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "+1 555 0100", MFA: true}); err != nil {
+		t.Fatal(err)
+	}
+	b := browser(t)
+
+	_, text := d.step(t, b, "/phone", url.Values{"phone": {" +1 555 0100 "}})
+	code := find(t, shownCode, text)
+	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != 422 || !strings.Contains(text, code) {
+		t.Errorf("a wrong code: %d, want to be asked again with the message still shown", page.StatusCode)
+	}
+	page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {code}})
+	if page.StatusCode != 200 || len(d.sessions) != 0 {
+		t.Fatalf("after the first factor: %d and %d sessions, want the second asked and none", page.StatusCode, len(d.sessions))
+	}
+	token := find(t, shownToken, text)
+	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != 422 {
+		t.Errorf("a wrong second factor: %d, want 422", page.StatusCode)
+	}
+	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}})
+	if back.StatusCode != http.StatusSeeOther || !strings.Contains(back.Header.Get("Location"), "?code=sso_") {
+		t.Fatalf("after the second factor: %d to %q", back.StatusCode, back.Header.Get("Location"))
+	}
+	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}}); page.StatusCode != 422 {
+		t.Errorf("the mfaToken a second time: %d, want 422", page.StatusCode)
+	}
+}
+
+func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
+	page, text := d.step(t, browser(t), "", url.Values{"user": {"gil"}})
+	if page.StatusCode != 200 || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
+		t.Errorf("%d with cookies %v, want the second factor asked first", page.StatusCode, page.Cookies())
+	}
+}
+
+func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	for _, phone := range []string{"", "+1 555 0199"} {
+		if page, text := d.step(t, browser(t), "/phone", url.Values{"phone": {phone}}); page.StatusCode != 422 || shownCode.MatchString(text) {
+			t.Errorf("phone %q: %d, want 422 and no code", phone, page.StatusCode)
+		}
+	}
+}
+
+func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	code, err := d.sendText("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range textTries {
+		if _, err := d.checkText("1", "no"); err == nil {
+			t.Fatal("a wrong code was accepted")
+		}
+	}
+	if _, err := d.checkText("1", code); err == nil {
+		t.Error("the right code is accepted after too many wrong ones")
+	}
+}
+
+func TestSigningOutOfThePlatform(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	b := browser(t)
+	d.step(t, b, "", url.Values{"user": {"ada"}})
+	sso := d.ssoURL(d.product.url + "/sso/callback")
+	if page, _ := get(t, b, sso); page.StatusCode != http.StatusSeeOther {
+		t.Fatalf("signed in: %d, want straight back", page.StatusCode)
+	}
+	post(t, b, d.url+"/_sim/sign-out", nil)
+	if page, _ := get(t, b, sso); page.StatusCode != http.StatusOK {
+		t.Errorf("signed out: %d, want the sign-in page", page.StatusCode)
+	}
+}
+
+func TestASessionEnds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	token := newSession(d.sessions, "ada", -time.Second)
+	if d.holder(d.sessions, token) != nil {
+		t.Error("an old token is still good")
+	}
+	newSession(d.sessions, "ada", time.Hour)
+	if len(d.sessions) != 1 {
+		t.Errorf("%d sessions, want the old one forgotten", len(d.sessions))
+	}
+}
