@@ -1,0 +1,49 @@
+package simulator
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
+	t.Parallel()
+	own := "CREATE TABLE notes (\n\tid bigint\n);\n"
+	var broken error
+	d := newDesk(t, func(o *Options) { o.SchemaScript = func() (string, error) { return own, broken } })
+
+	for name, c := range map[string]struct {
+		script string
+		want   ScriptCheck
+	}{
+		"the same":           {own, ScriptCheck{Known: true, Same: true}},
+		"as a form sends it": {strings.ReplaceAll(own, "\n", "\r\n") + "\r\n ", ScriptCheck{Known: true, Same: true}},
+		"another line":       {"CREATE TABLE notes (\n\tid int\n);", ScriptCheck{Known: true, Line: 2, Field: "\tid int", Own: "\tid bigint"}},
+		"too short":          {"CREATE TABLE notes (", ScriptCheck{Known: true, Line: 2, Own: "\tid bigint"}},
+		"too long":           {own + "DROP TABLE x;", ScriptCheck{Known: true, Line: 4, Field: "DROP TABLE x;"}},
+		"empty":              {"", ScriptCheck{Known: true, Line: 1, Own: "CREATE TABLE notes ("}},
+	} {
+		d.SetSchemaScript(c.script)
+		if got := d.CheckSchemaScript(""); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	if got := d.CheckSchemaScript("else"); got.Same || got.Own != "else" {
+		t.Errorf("against a text: %+v", got)
+	}
+	broken = errors.New("no database")
+	if got := d.CheckSchemaScript(""); got.Known || !strings.Contains(got.Error, "no database") {
+		t.Errorf("when the product cannot say: %+v", got)
+	}
+}
+
+func TestWithoutTheProductsOwnATextIsCompared(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	if got := d.CheckSchemaScript(""); got != (ScriptCheck{}) {
+		t.Errorf("nothing to compare with: %+v", got)
+	}
+	if answer := d.api(t, "POST", "/_sim/schema-script", `{"script":"SELECT 1;","own":"SELECT 1;"}`, 200); answer["same"] != true {
+		t.Errorf("answer = %v, want same", answer)
+	}
+}
