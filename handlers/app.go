@@ -36,13 +36,19 @@ type App struct {
 func New(c config.Config, db *tenancy.DB, o ServeOptions, log *slog.Logger) (*App, http.Handler, error) {
 	a := &App{DB: db, config: c, log: log, Health: health.New(db)}
 	a.Inbox = db.NewInbox(a.eventHandlers(), tenancy.InboxOptions{Retention: c.EventRetention})
-	a.sessions = session.New(db, c.SessionLifetime, c.Secure())
+	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
 	a.sso = &sso.SSO{
 		Platform: platform.NewClient(platform.Settings{
 			PlatformURL: c.PlatformURL.String(), BaseURL: c.PlatformBaseURL.String(), AppSlug: c.AppSlug,
 			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField,
 		}),
-		Sessions: a.sessions, DB: db, CallbackURL: c.CallbackURL(), Allowed: c.AllowedStatuses, Secure: c.Secure(), Log: log,
+		Sessions: a.sessions, DB: db, CallbackURL: c.CallbackURL(), Allowed: c.AllowedStatuses,
+		State: c.SSOState, Secure: c.Secure(), Log: log,
+	}
+	if c.PlatformJWKSURL != nil {
+		a.sso.Tokens = &platform.Verifier{
+			Keys: platform.NewKeySet(c.PlatformJWKSURL.String()), AppSlug: c.AppSlug, TenantStatusField: c.TenantStatusField,
+		}
 	}
 	a.webhook = &webhook.Receiver{
 		Inbox: a.Inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),

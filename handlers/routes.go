@@ -6,7 +6,6 @@ package handlers
 import (
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
 )
 
@@ -23,17 +22,20 @@ func (a *App) routes(e *echo.Echo) *echo.Group {
 	open := e.Group("", a.Health.Gate)
 	open.POST("/webhooks/platform", a.webhook.Receive)
 
-	browser := open.Group("", a.sessions.Load, web.Deadline)
+	// The limit stands before the session: a flood costs no query.
+	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)
+	signIn.GET("/login", a.sso.Login)
+	signIn.GET("/sso/callback", a.sso.Callback, web.NoReferrer)
+
+	browser := open.Group("", web.Deadline, a.sso.Identify)
 	browser.GET("/", a.home)
-	browser.GET("/login", a.sso.Login)
-	browser.GET("/sso/callback", a.sso.Callback, web.NoReferrer)
 	browser.GET("/sso/preparing", a.sso.Preparing)
 	browser.POST("/sso/switch", a.sso.Switch)
 	browser.POST("/sso/stay", a.sso.Stay)
 	browser.POST("/logout", a.sso.Logout)
 
 	// Below here somebody is signed in: InTx works on their tenant's data.
-	user := browser.Group("", session.Require, web.LimitBody)
+	user := browser.Group("", a.sessions.Require, web.LimitBody)
 	user.GET("/api/me", a.me)
 	user.GET("/sessions", a.sso.Signed)
 	user.POST("/sessions/:id/revoke", a.sso.Revoke)

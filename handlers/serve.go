@@ -49,6 +49,9 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 	if err != nil {
 		return err
 	}
+	for _, warning := range c.Warnings() {
+		log.WarnContext(ctx, warning)
+	}
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel(nil)
@@ -75,7 +78,7 @@ func (a *App) closeInbox(grace time.Duration) {
 }
 
 // work is what goes on beside the requests: first the shared schema, then the
-// inbox until ctx ends.
+// tenants that are behind, and the inbox until ctx ends.
 func (a *App) work(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -85,7 +88,12 @@ func (a *App) work(ctx context.Context) error {
 	}
 	a.Health.Ready()
 	a.log.InfoContext(ctx, "ready", "public_url", a.config.PublicURL.String())
+	var background sync.WaitGroup
+	if a.config.MigrateOnStart {
+		background.Go(func() { a.DB.MigrateInBackground(ctx) })
+	}
 	a.Inbox.Run(ctx)
+	background.Wait()
 	return nil
 }
 

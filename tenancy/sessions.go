@@ -51,24 +51,41 @@ func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenan
 	return data, tenant, true, nil
 }
 
-// SaveSession writes a session under its token. A session of a tenant is only
-// written while the tenant is active, else ErrTenantCancelled: the row lock
-// makes a sign-in and a cancellation at the same instant wait for each other.
+// SaveSession writes a new session under its token. A session of a tenant is
+// only written while the tenant is active, else ErrTenantCancelled: the row
+// lock makes a sign-in and a cancellation at the same instant wait for each
+// other.
 func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
 	tag, err := db.pool.Exec(ctx, `
 		INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
 		SELECT $1, t.slug, $3, $4, $5, $6
 		FROM (SELECT 1) AS one LEFT JOIN LATERAL (
 			SELECT slug FROM public.tenants WHERE slug = $2 AND status = 'active' FOR SHARE) t ON true
-		WHERE $2 = '' OR t.slug IS NOT NULL
-		ON CONFLICT (token_hash) DO UPDATE SET tenant_slug = excluded.tenant_slug, user_id = excluded.user_id,
-			data = excluded.data, expires_at = excluded.expires_at`,
+		WHERE $2 = '' OR t.slug IS NOT NULL`,
 		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt)
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("save session: %s: %w", s.Tenant, ErrTenantCancelled)
+	}
+	return nil
+}
+
+// ErrSessionEnded says that a session was ended while a request used it.
+var ErrSessionEnded = errors.New("the session was ended")
+
+// UpdateSession writes the data of a session that is there. One that was ended
+// stays so, whatever request was under way then: ErrSessionEnded.
+func (db *DB) UpdateSession(ctx context.Context, token string, s Session) error {
+	tag, err := db.pool.Exec(ctx, `
+		UPDATE public.sessions SET data = $2, expires_at = $3 WHERE token_hash = $1 AND expires_at > now()`,
+		hashToken(token), s.Data, s.ExpiresAt)
+	if err != nil {
+		return fmt.Errorf("update session: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fmt.Errorf("update session: %w", ErrSessionEnded)
 	}
 	return nil
 }
@@ -114,10 +131,25 @@ func (db *DB) Sessions(ctx context.Context, slug Slug, userID, token string) ([]
 // EndSessions ends sessions of a user: the one with this id, or with id 0 all
 // but the one with this token. It returns how many it ended.
 func (db *DB) EndSessions(ctx context.Context, slug Slug, userID string, id int64, exceptToken string) (int64, error) {
-	tag, err := db.pool.Exec(ctx, `
-		DELETE FROM public.sessions
-		WHERE tenant_slug = $1 AND user_id = $2 AND (id = $3 OR $3 = 0) AND token_hash <> $4`,
+	return db.endSessions(ctx, `tenant_slug = $1 AND user_id = $2 AND (id = $3 OR $3 = 0) AND token_hash <> $4`,
 		slug.s, userID, id, hashToken(exceptToken))
+}
+
+// EndUserSessions signs a user out everywhere, on every replica, at once: for a
+// user whom the platform has removed from the tenant. It returns how many
+// sessions it ended.
+func (db *DB) EndUserSessions(ctx context.Context, slug Slug, userID string) (int64, error) {
+	return db.endSessions(ctx, `tenant_slug = $1 AND user_id = $2`, slug.s, userID)
+}
+
+// EndTenantSessions signs everybody of a tenant out. Cancel does this too.
+func (db *DB) EndTenantSessions(ctx context.Context, slug Slug) (int64, error) {
+	return db.endSessions(ctx, `tenant_slug = $1`, slug.s)
+}
+
+// endSessions deletes the sessions for which the condition holds.
+func (db *DB) endSessions(ctx context.Context, condition string, args ...any) (int64, error) {
+	tag, err := db.pool.Exec(ctx, `DELETE FROM public.sessions WHERE `+condition, args...)
 	if err != nil {
 		return 0, fmt.Errorf("end sessions: %w", err)
 	}

@@ -28,7 +28,10 @@ type Config struct {
 
 	AllowedStatuses   []string
 	TenantStatusField string
+	PlatformJWKSURL   *url.URL // nil: bearer tokens are not accepted
+	SSOState          bool
 	SessionLifetime   time.Duration
+	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
 	ShutdownTimeout time.Duration
@@ -68,7 +71,10 @@ func load(r *reader) Config {
 
 		AllowedStatuses:   r.list("ALLOWED_SUBSCRIPTION_STATUSES", "Active"),
 		TenantStatusField: r.text("TENANT_STATUS_FIELD", "tenantStatus"),
+		PlatformJWKSURL:   r.optionalURL("PLATFORM_JWKS_URL"),
+		SSOState:          r.boolean("SSO_STATE", false),
 		SessionLifetime:   r.duration("SESSION_LIFETIME", 12*time.Hour),
+		LoginRateLimit:    r.number("LOGIN_RATE_LIMIT", 20, 0),
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
 		ShutdownTimeout: r.duration("SHUTDOWN_TIMEOUT", 15*time.Second),

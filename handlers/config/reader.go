@@ -45,6 +45,7 @@ func (r *reader) err() error { return errors.Join(r.errs...) }
 func (r *reader) value(name, fallback string) (value string, set bool) {
 	r.names = append(r.names, name)
 	if v, ok := r.env(name); ok && v != "" {
+		r.check(name, placeholder(v))
 		return v, true
 	}
 	if fallback == required {
@@ -72,6 +73,7 @@ func (r *reader) secret(name, fallback string) string {
 		content, err := os.ReadFile(file) //nolint:gosec // the operator names it
 		r.check(name+"_FILE", err)
 		v = strings.TrimRight(string(content), "\r\n")
+		r.check(name+"_FILE", placeholder(v))
 		if err == nil && v == "" {
 			r.fail(name+"_FILE", "names an empty file: %s", file)
 		}
@@ -90,11 +92,13 @@ func (r *reader) list(name, fallback string) []string {
 	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 }
 
-func (r *reader) count(name string, fallback int) int {
+func (r *reader) count(name string, fallback int) int { return r.number(name, fallback, 1) }
+
+func (r *reader) number(name string, fallback, least int) int {
 	v, _ := r.value(name, strconv.Itoa(fallback))
 	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > 10_000 {
-		r.fail(name, "must be a whole number from 1 to 10000, not %q", v)
+	if err != nil || n < least || n > 10_000 {
+		r.fail(name, "must be a whole number from %d to 10000, not %q", least, v)
 	}
 	return n
 }
@@ -142,6 +146,19 @@ func (r *reader) url(name string) *url.URL {
 		r.fail(name, "is not set")
 		return &url.URL{}
 	}
+	return r.parseURL(name, v)
+}
+
+// optionalURL is nil where the setting is not there.
+func (r *reader) optionalURL(name string) *url.URL {
+	v, set := r.value(name, "")
+	if !set {
+		return nil
+	}
+	return r.parseURL(name, v)
+}
+
+func (r *reader) parseURL(name, v string) *url.URL {
 	u, err := url.Parse(v)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		r.fail(name, "must be like https://host or https://host/path, not %q", v)

@@ -35,7 +35,7 @@ func parseUserInfo(body []byte, tenantStatusField string) (UserInfo, error) {
 			problems = append(problems, fmt.Errorf("%s is not a string", name))
 		} else if required && *to == "" {
 			problems = append(problems, fmt.Errorf("%s is missing", name))
-		} else if len(*to) > 512 || strings.IndexFunc(*to, unicode.IsControl) >= 0 {
+		} else if len(*to) > 512 || strings.IndexFunc(*to, unusable) >= 0 {
 			problems = append(problems, fmt.Errorf("%s is over 512 bytes or has control characters", name))
 		}
 	}
@@ -49,3 +49,7 @@ func parseUserInfo(body []byte, tenantStatusField string) (UserInfo, error) {
 	}
 	return u, errors.Join(problems...)
 }
+
+// unusable are control characters, and what a decoder puts for broken text: two
+// broken ids would otherwise be one person.
+func unusable(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }

@@ -33,13 +33,13 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 			token = cookie.Value
 		}
 		c.Response().Header().Add(echo.HeaderVary, echo.HeaderCookie)
-		var tenant tenancy.Tenant
-		ctx, err := m.scs.Load(context.WithValue(c.Request().Context(), foundTenant{}, &tenant), token)
+		var found loaded
+		ctx, err := m.scs.Load(context.WithValue(c.Request().Context(), loadedKey{}, &found), token)
 		if err != nil {
 			return fmt.Errorf("%w: %w", web.ErrUnavailable, err)
 		}
-		if user, ok := get[User](m, ctx, userKey); ok && user.TenantSlug == tenant.Slug.String() {
-			ctx = tenancy.WithTenant(context.WithValue(ctx, userCtxKey{}, user), tenant)
+		if user, ok := get[User](m, ctx, userKey); ok && user.TenantSlug == found.tenant.Slug.String() {
+			ctx = signedIn(ctx, user, found.tenant)
 			web.SetTenant(c, user.TenantSlug)
 		}
 		c.SetRequest(c.Request().WithContext(ctx))
@@ -47,9 +47,23 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// Assume makes the request that of user, who came without a session.
+func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error {
+	ctx, err := m.scs.Load(c.Request().Context(), "")
+	if err != nil {
+		return err
+	}
+	c.SetRequest(c.Request().WithContext(signedIn(ctx, user, tenant)))
+	return nil
+}
+
+func signedIn(ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
+	return tenancy.WithTenant(context.WithValue(ctx, userCtxKey{}, user), tenant)
+}
+
 // Require is the middleware that lets only signed-in requests through: a page
 // is sent to /login and comes back, anything that wants JSON gets 401.
-func Require(next echo.HandlerFunc) echo.HandlerFunc {
+func (m *Manager) Require(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if _, ok := From(c.Request().Context()); ok {
 			return next(c)
@@ -57,17 +71,18 @@ func Require(next echo.HandlerFunc) echo.HandlerFunc {
 		if web.WantsJSON(c) {
 			return echo.NewHTTPError(http.StatusUnauthorized, "Sign in first.")
 		}
-		return c.Redirect(http.StatusSeeOther, "/login?return_to="+url.QueryEscape(returnTo(c.Request())))
+		return c.Redirect(http.StatusSeeOther, "/login?return_to="+url.QueryEscape(m.returnTo(c.Request())))
 	}
 }
 
 // returnTo is the page to come back to: this one, or for a form the page that
-// it stood on.
-func returnTo(r *http.Request) string {
+// it stood on. The request's Host says nothing here: whose address this server
+// has is a setting.
+func (m *Manager) returnTo(r *http.Request) string {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return r.URL.RequestURI()
 	}
-	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host && from.Path != "" {
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == m.host && from.Path != "" {
 		return from.RequestURI()
 	}
 	return "/"

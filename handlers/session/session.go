@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -33,6 +34,8 @@ type Pending struct {
 	User     User   `json:"user"`
 	ReturnTo string `json:"returnTo"`
 	Switch   bool   `json:"switch"`
+	// Until is when it has waited too long.
+	Until time.Time `json:"until"`
 }
 
 // pendingLifetime is how long a sign-in may wait.
@@ -49,13 +52,15 @@ const (
 // sign-out, and at no other time: a request costs one read. What a product
 // wants to remember goes into the tenant's tables.
 type Manager struct {
-	scs *scs.SessionManager
-	db  *tenancy.DB
+	scs  *scs.SessionManager
+	db   *tenancy.DB
+	host string // of this server, as browsers know it
 }
 
 // New returns a manager. Sessions end lifetime after sign-in, used or not;
-// secure is for a server that browsers reach by https.
-func New(db *tenancy.DB, lifetime time.Duration, secure bool) *Manager {
+// public is where browsers reach this server.
+func New(db *tenancy.DB, lifetime time.Duration, public *url.URL) *Manager {
+	secure := public.Scheme == "https"
 	m := scs.New()
 	m.Lifetime = lifetime
 	m.Codec = codec{}
@@ -65,7 +70,7 @@ func New(db *tenancy.DB, lifetime time.Duration, secure bool) *Manager {
 	if secure {
 		m.Cookie.Name = "__Host-session"
 	}
-	return &Manager{scs: m, db: db}
+	return &Manager{scs: m, db: db, host: public.Host}
 }
 
 // SignIn makes the browser's session that of user, under a new token and for a
@@ -80,22 +85,29 @@ func (m *Manager) SignIn(c echo.Context, user User) error {
 	return m.save(c, userKey, user)
 }
 
-// Hold keeps a sign-in that must wait, in the browser's session.
+// Hold keeps a sign-in that must wait, in the browser's session. It returns
+// tenancy.ErrSessionEnded when that was ended meanwhile.
 func (m *Manager) Hold(c echo.Context, p Pending) error {
 	ctx := c.Request().Context()
 	if _, signedIn := From(ctx); !signedIn {
 		m.scs.SetDeadline(ctx, time.Now().Add(pendingLifetime))
 	}
+	p.Until = time.Now().Add(pendingLifetime)
 	return m.save(c, pendingKey, p)
 }
 
 // Pending returns the sign-in that waits in the browser's session.
 func (m *Manager) Pending(c echo.Context) (Pending, bool) {
-	return get[Pending](m, c.Request().Context(), pendingKey)
+	p, ok := get[Pending](m, c.Request().Context(), pendingKey)
+	return p, ok && time.Now().Before(p.Until)
 }
 
-// Drop forgets the sign-in that waits.
+// Drop forgets the sign-in that waits. Where none does it writes nothing: not
+// everybody who asks may make a row.
 func (m *Manager) Drop(c echo.Context) error {
+	if !m.scs.Exists(c.Request().Context(), pendingKey) {
+		return nil
+	}
 	m.scs.Remove(c.Request().Context(), pendingKey)
 	return m.commit(c)
 }

@@ -18,14 +18,20 @@ type store struct{ db *tenancy.DB }
 
 var _ scs.CtxStore = store{}
 
-type foundTenant struct{}
+// loaded is what the middleware learns of the session beside its data, since
+// the same query knows it.
+type loaded struct {
+	token  string
+	tenant tenancy.Tenant
+}
 
-// FindCtx also leaves the session's tenant where the middleware put a place
-// for it, since the same query knows it.
+type loadedKey struct{}
+
+// FindCtx also leaves a loaded where the middleware put a place for it.
 func (s store) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	data, tenant, found, err := s.db.FindSession(ctx, token)
-	if place, ok := ctx.Value(foundTenant{}).(*tenancy.Tenant); ok {
-		*place = tenant
+	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok && found {
+		*place = loaded{token, tenant}
 	}
 	return data, found, err
 }
@@ -48,6 +54,9 @@ func (s store) CommitCtx(ctx context.Context, token string, data []byte, expiry 
 			return err
 		}
 		row.UserID = user.ID
+	}
+	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok && place.token == token {
+		return s.db.UpdateSession(ctx, token, row) // it may have been ended since
 	}
 	return s.db.SaveSession(ctx, token, row)
 }

@@ -53,19 +53,11 @@ func (s *SSO) identify(ctx context.Context, code string) (session.User, error) {
 	if err != nil {
 		return session.User{}, exchangeProblem(err)
 	}
-	if _, err := tenancy.ParseSlug(info.TenantSlug); err != nil {
-		return session.User{}, exchangeProblem(errors.Join(platform.ErrBadAnswer, err))
+	user, _, err := s.admit(info)
+	if errors.Is(err, tenancy.ErrBadSlug) {
+		return user, exchangeProblem(errors.Join(platform.ErrBadAnswer, err))
 	}
-	if !s.permitted(info.SubscriptionStatus) {
-		return session.User{}, notAllowed("subscription", info.SubscriptionStatus)
-	}
-	if info.TenantStatus != "" && !s.permitted(info.TenantStatus) {
-		return session.User{}, notAllowed("tenant", info.TenantStatus)
-	}
-	return session.User{
-		ID: info.UserID, Email: info.Email, TenantSlug: info.TenantSlug,
-		PlanType: info.PlanType, SubscriptionStatus: info.SubscriptionStatus,
-	}, nil
+	return user, err
 }
 
 // exchangeProblem is the page for an exchange that failed.

@@ -3,22 +3,23 @@ package sso
 import (
 	"encoding/base64"
 	"net/url"
+	"path"
 	"strings"
-	"unicode"
 )
 
 // maxPath keeps the login cookie well under what browsers store.
 const maxPath = 2048
 
-// safePath returns p if it is a path on this server that a browser cannot read
-// as another host in any spelling, and "/" otherwise.
+// safePath returns p if it is a path on this server that no browser and no proxy
+// can read as another host, in any spelling, and "/" otherwise. It knows no
+// dot segments, no doubled slashes and nothing but printable ASCII: what a
+// browser sends has been escaped.
 func safePath(p string) string {
-	if len(p) == 0 || len(p) > maxPath || p[0] != '/' || strings.HasPrefix(p, "//") ||
-		strings.ContainsRune(p, '\\') || strings.IndexFunc(p, unprintable) >= 0 {
+	if len(p) > maxPath || !strings.HasPrefix(p, "/") || strings.IndexFunc(p, outlandish) >= 0 {
 		return "/"
 	}
 	u, err := url.Parse(p)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") || strings.ContainsRune(u.Path, '\\') {
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || strings.ContainsRune(u.Path, '\\') || !plain(u.Path) || !plain(u.EscapedPath()) {
 		return "/"
 	}
 	for _, loop := range []string{"/login", "/logout", "/sso"} {
@@ -29,9 +30,13 @@ func safePath(p string) string {
 	return p
 }
 
-func unprintable(r rune) bool {
-	return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
+// plain reports whether a path is what it says: as it is, and not another one
+// once somebody has cleaned it.
+func plain(p string) bool {
+	return p == "/" || strings.TrimSuffix(p, "/") == path.Clean(p)
 }
+
+func outlandish(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }
 
 func encodePath(p string) string { return base64.RawURLEncoding.EncodeToString([]byte(p)) }
 

@@ -4,6 +4,7 @@ package sso
 
 import (
 	"crypto/rand"
+	"crypto/subtle"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -20,10 +21,12 @@ import (
 // SSO holds what the sign-in routes need.
 type SSO struct {
 	Platform    *platform.Client
+	Tokens      *platform.Verifier // nil: tokens are not accepted
 	Sessions    *session.Manager
 	DB          *tenancy.DB
 	CallbackURL string   // {callback_url}
 	Allowed     []string // subscription and tenant statuses that may sign in
+	State       bool     // the platform keeps the query of the redirect address
 	Secure      bool     // browsers reach this server by https
 	Log         *slog.Logger
 }
@@ -32,11 +35,20 @@ type SSO struct {
 const loginLifetime = 30 * time.Minute
 
 // Login sends the browser to the platform (contract, SSO rule 1) and remembers,
-// in that browser alone, that it asked and where it wanted to go.
+// in that browser alone, that it asked and where it wanted to go. A visit that
+// another site caused asked for nothing: it could be the first half of slipping
+// the visitor an identity, and the callback then asks.
 func (s *SSO) Login(c echo.Context) error {
-	to := safePath(c.QueryParam("return_to"))
-	c.SetCookie(s.loginCookie(rand.Text()+"."+encodePath(to), int(loginLifetime.Seconds())))
-	return c.Redirect(http.StatusSeeOther, s.Platform.LoginURL(s.CallbackURL))
+	nonce, to := rand.Text(), safePath(c.QueryParam("return_to"))
+	if c.Request().Header.Get("Sec-Fetch-Site") == "cross-site" {
+		nonce = ""
+	}
+	c.SetCookie(s.loginCookie(nonce+"."+encodePath(to), int(loginLifetime.Seconds())))
+	callback := s.CallbackURL
+	if s.State && nonce != "" {
+		callback += "?state=" + nonce
+	}
+	return c.Redirect(http.StatusSeeOther, s.Platform.LoginURL(callback))
 }
 
 // Logout ends the session.
@@ -59,15 +71,21 @@ func (s *SSO) loginCookie(value string, maxAge int) *http.Cookie {
 }
 
 // asked tells whether this browser came from Login, and where it wanted to go.
-// It can tell once: the cookie is taken back.
+// It can tell once: the cookie is taken back. Where the platform keeps a state,
+// the callback must also be the answer to this browser's last visit to Login.
 func (s *SSO) asked(c echo.Context) (returnTo string, asked bool) {
 	cookie, err := c.Cookie(s.loginCookie("", 0).Name)
 	if err != nil {
 		return "/", false
 	}
 	c.SetCookie(s.loginCookie("", -1))
-	_, encoded, found := strings.Cut(cookie.Value, ".")
-	return decodePath(encoded), found
+	nonce, encoded, _ := strings.Cut(cookie.Value, ".")
+	asked = nonce != ""
+	if s.State {
+		states := c.QueryParams()["state"]
+		asked = asked && len(states) == 1 && subtle.ConstantTimeCompare([]byte(states[0]), []byte(nonce)) == 1
+	}
+	return decodePath(encoded), asked
 }
 
 // permitted says whether a status is one of those that may sign in; a platform

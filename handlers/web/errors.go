@@ -45,6 +45,7 @@ var known = []struct {
 	detail string
 }{
 	{tenancy.ErrTenantCancelled, http.StatusForbidden, "This workspace was cancelled."},
+	{tenancy.ErrSessionEnded, http.StatusUnauthorized, "Sign in first."},
 	{tenancy.ErrNoTenant, http.StatusUnauthorized, "Sign in first."},
 	{tenancy.ErrUnknownTenant, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},
 	{tenancy.ErrSchemaMissing, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},

@@ -24,6 +24,7 @@ func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
 			h.Set(echo.HeaderXContentTypeOptions, "nosniff")
 			h.Set(echo.HeaderXFrameOptions, "DENY")
 			h.Set(echo.HeaderReferrerPolicy, "same-origin")
+			h.Set("Cross-Origin-Resource-Policy", "same-origin")
 			h.Set(echo.HeaderCacheControl, "no-store")
 			if secure {
 				h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -18,10 +18,8 @@ const (
 	maxHeaderBytes    = 256 << 10
 )
 
-// Serve answers on l until ctx ends, then stops accepting and gives what runs
-// up to grace to finish. It returns nil after a clean stop.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration, log *slog.Logger) error {
-	server := &http.Server{
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
@@ -30,6 +28,12 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Durat
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+}
+
+// Serve answers on l until ctx ends, then stops accepting and gives what runs
+// up to grace to finish. It returns nil after a clean stop.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration, log *slog.Logger) error {
+	server := newServer(h, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+)
+
+// shortSecret is the length in bytes under which a secret may be guessed.
+const shortSecret = 16
+
+// Warnings are what serves, and should not stay so in production. None of them
+// is a reason to refuse: the platform issues its key and its secret in a form
+// that the contract does not show.
+func (c Config) Warnings() (warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	for _, s := range []struct {
+		name  string
+		value Secret
+	}{{"PLATFORM_API_KEY", c.PlatformAPIKey}, {"WEBHOOK_SECRET", c.WebhookSecret}, {"WEBHOOK_SECRET_PREVIOUS", c.WebhookSecretPrevious}} {
+		if n := len(s.value.Reveal()); n > 0 && n < shortSecret {
+			warn("%s is short (under %d bytes): it might be guessed", s.name, shortSecret)
+		}
+	}
+	if inTheClear(c.PublicURL) {
+		warn("PUBLIC_URL is http: cookies can be read and set by anybody on the way")
+	}
+	if inTheClear(c.PlatformBaseURL) || inTheClear(c.PlatformJWKSURL) {
+		warn("the platform is called by http: its key and its answers can be read and changed on the way")
+	}
+	for _, p := range c.TrustedProxies {
+		if p.Bits() == 0 {
+			warn("TRUSTED_PROXIES trusts everybody: any client can give itself any address")
+		}
+	}
+	return warnings
+}
+
+// inTheClear reports whether what goes to u leaves this machine unencrypted.
+func inTheClear(u *url.URL) bool {
+	if u == nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return ip == nil || !ip.IsLoopback()
+}
