@@ -10,7 +10,7 @@ import (
 // submit posts a console form as a browser does.
 func submit(t *testing.T, b *http.Client, address, from string, form url.Values) *http.Response {
 	t.Helper()
-	request, err := http.NewRequest("POST", address, strings.NewReader(form.Encode()))
+	request, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestEveryPageKeepsItsOwnRules(t *testing.T) {
 	submit(t, b, d.url+"/_sim/sign-in", d.url+"/", url.Values{"user": {"ada"}})
 	for _, path := range append(consolePages(), "/deliveries/"+d.Deliveries()[0].ID) {
 		page, text := get(t, b, d.url+path)
-		if page.StatusCode != 200 || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
+		if page.StatusCode != http.StatusOK || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s", path, page.StatusCode, page.Header.Get("Content-Type"))
 		}
 		if csp := page.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; script-src 'self'; style-src 'self'") {
@@ -88,7 +88,7 @@ func (d *desk) checkLeads(t *testing.T, b *http.Client, path, text string) {
 			t.Errorf("%s leads to %q", path, m[1])
 			continue
 		}
-		if page, _ := get(t, b, to.String()); page.StatusCode != 200 {
+		if page, _ := get(t, b, to.String()); page.StatusCode != http.StatusOK {
 			t.Errorf("%s leads to %s: %d", path, to, page.StatusCode)
 		}
 	}
@@ -129,14 +129,14 @@ func TestAFormLeadsBackToItsPage(t *testing.T) {
 	for from, want := range map[string]string{
 		d.url + "/deliveries?status=failed": "/deliveries?status=failed", "https://evil.example/x": "/", "": "/",
 	} {
-		if back := submit(t, b, d.url+"/_sim/probe", from, nil); back.StatusCode != 303 || back.Header.Get("Location") != want {
+		if back := submit(t, b, d.url+"/_sim/probe", from, nil); back.StatusCode != http.StatusSeeOther || back.Header.Get("Location") != want {
 			t.Errorf("from %q: %d to %q, want 303 to %q", from, back.StatusCode, back.Header.Get("Location"), want)
 		}
 	}
-	if back := submit(t, b, d.url+"/_sim/pause", d.url+"/", url.Values{"slug": {"nobody"}}); back.StatusCode != 404 {
+	if back := submit(t, b, d.url+"/_sim/pause", d.url+"/", url.Values{"slug": {"nobody"}}); back.StatusCode != http.StatusNotFound {
 		t.Errorf("pausing nobody: %d, want a 404 page", back.StatusCode)
 	}
-	if back := submit(t, b, d.url+"/_sim/faults", d.url+"/faults", url.Values{"userInfoDelay": {"6s"}, "deliveryDrop": {"on"}, "deliveryBurst": {""}}); back.StatusCode != 303 {
+	if back := submit(t, b, d.url+"/_sim/faults", d.url+"/faults", url.Values{"userInfoDelay": {"6s"}, "deliveryDrop": {"on"}, "deliveryBurst": {""}}); back.StatusCode != http.StatusSeeOther {
 		t.Errorf("a faults form: %d", back.StatusCode)
 	}
 	if f := d.Faults(); !f.DeliveryDrop || f.UserInfoDelay.Seconds() != 6 || f.DeliveryBurst != 0 {
@@ -189,7 +189,7 @@ func TestOnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 		"127.0.0.1:8090": 200, "[::1]:8090": 200, "localhost:8090": 200, "simulator": 200, "platform.localhost": 200,
 		"sim.product.com:8443": 200, "evil.com": 421, "127.0.0.1.evil.com:8090": 421, "sim.product.com": 421,
 	} {
-		request, err := http.NewRequest("GET", d.url+"/_sim/revision", nil)
+		request, err := http.NewRequest(http.MethodGet, d.url+"/_sim/revision", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestNowhere(t *testing.T) {
 	d := newDesk(t, nil)
 	d.api(t, "GET", "/api/v1/nothing", "", 404)
 	d.api(t, "GET", "/_sim/deliveries/dlv_0", "", 404)
-	if page, _ := get(t, browser(t), d.url+"/deliveries/dlv_0"); page.StatusCode != 404 {
+	if page, _ := get(t, browser(t), d.url+"/deliveries/dlv_0"); page.StatusCode != http.StatusNotFound {
 		t.Errorf("a delivery that is not there: %d", page.StatusCode)
 	}
 }

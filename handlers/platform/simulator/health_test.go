@@ -16,9 +16,9 @@ func TestProbes(t *testing.T) {
 		says    string
 	}{
 		"200":      {func(w http.ResponseWriter) { w.Write([]byte("anything")) }, true, ""},
-		"204":      {func(w http.ResponseWriter) { w.WriteHeader(204) }, true, ""},
-		"503":      {func(w http.ResponseWriter) { w.WriteHeader(503) }, false, "503"},
-		"redirect": {func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(302) }, false, "302"},
+		"204":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNoContent) }, true, ""},
+		"503":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, false, "503"},
+		"redirect": {func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) }, false, "302"},
 	} {
 		d := newDesk(t, nil)
 		d.product.health = c.health

@@ -39,22 +39,22 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 
 	_, text := d.step(t, b, "/phone", url.Values{"phone": {" +1 555 0100 "}})
 	code := find(t, shownCode, text)
-	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != 422 || !strings.Contains(text, code) {
+	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
 		t.Errorf("a wrong code: %d, want to be asked again with the message still shown", page.StatusCode)
 	}
 	page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {code}})
-	if page.StatusCode != 200 || len(d.sessions) != 0 {
+	if page.StatusCode != http.StatusOK || len(d.sessions) != 0 {
 		t.Fatalf("after the first factor: %d and %d sessions, want the second asked and none", page.StatusCode, len(d.sessions))
 	}
 	token := find(t, shownToken, text)
-	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != 422 {
+	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong second factor: %d, want 422", page.StatusCode)
 	}
 	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}})
 	if back.StatusCode != http.StatusSeeOther || !strings.Contains(back.Header.Get("Location"), "?code=sso_") {
 		t.Fatalf("after the second factor: %d to %q", back.StatusCode, back.Header.Get("Location"))
 	}
-	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}}); page.StatusCode != 422 {
+	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("the mfaToken a second time: %d, want 422", page.StatusCode)
 	}
 }
@@ -64,7 +64,7 @@ func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
 	page, text := d.step(t, browser(t), "", url.Values{"user": {"gil"}})
-	if page.StatusCode != 200 || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
+	if page.StatusCode != http.StatusOK || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
 		t.Errorf("%d with cookies %v, want the second factor asked first", page.StatusCode, page.Cookies())
 	}
 }
@@ -73,7 +73,7 @@ func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, phone := range []string{"", "+1 555 0199"} {
-		if page, text := d.step(t, browser(t), "/phone", url.Values{"phone": {phone}}); page.StatusCode != 422 || shownCode.MatchString(text) {
+		if page, text := d.step(t, browser(t), "/phone", url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
 			t.Errorf("phone %q: %d, want 422 and no code", phone, page.StatusCode)
 		}
 	}

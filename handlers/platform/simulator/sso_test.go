@@ -18,7 +18,7 @@ func TestABrowserSignsInAndComesBackWithACode(t *testing.T) {
 	callback := d.product.url + "/sso/callback?theme=dark&x=a%20b"
 
 	page, text := get(t, b, d.ssoURL(callback))
-	if page.StatusCode != 200 || !strings.Contains(text, "ada@acme.example") {
+	if page.StatusCode != http.StatusOK || !strings.Contains(text, "ada@acme.example") {
 		t.Fatalf("sign-in page: %d\n%s", page.StatusCode, text)
 	}
 	back, _ := post(t, b, d.ssoURL(callback), url.Values{"user": {"ada"}})
