@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands"
 )
 
 func main() {
@@ -55,7 +58,7 @@ func run(ctx context.Context, args []string, env config.Lookup, stdout io.Writer
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	for _, c := range commands() {
+	for _, c := range table() {
 		if c.name == name {
 			return c.run(ctx, args, env, stdout)
 		}
@@ -69,15 +72,18 @@ func run(ctx context.Context, args []string, env config.Lookup, stdout io.Writer
 
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "usage: subproduct [COMMAND]\n\ncommands:")
-	for _, c := range commands() {
+	for _, c := range table() {
 		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
 	}
 }
 
-func commands() []command {
+func table() []command {
 	return []command{
 		{"dev", "a private PostgreSQL, a platform simulator and the app, with demo tenants", runDev},
 		{"serve", "the server, on the configuration of the environment (the default)", serve},
+		{"migrate", "the shared schema, then every tenant's; --status, --drift", migrate},
+		{"tenants", "list, show, provision, cancel, restore, export, purge", withDatabase(commands.Tenants)},
+		{"schema-script", "prints the tenant schema as one script; --check FILE", schemaScript},
 		{"healthcheck", "asks the local server's health URL; for a container", healthcheck},
 		{"version", "prints the version", version},
 	}
@@ -120,6 +126,58 @@ func loadConfig(env config.Lookup) (config.Config, error) {
 		return c, usageError{fmt.Errorf("the configuration is not usable:\n%w\n(.env.example describes every setting)", err)}
 	}
 	return c, nil
+}
+
+// databaseCommand is a command that needs the database and nothing else.
+type databaseCommand func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error
+
+// withDatabase reads the settings of the database and opens it for the command.
+func withDatabase(run databaseCommand) func(context.Context, []string, config.Lookup, io.Writer) error {
+	return func(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+		return onDatabase(ctx, 4, args, env, stdout, run)
+	}
+}
+
+// migrate needs a connection for each job.
+func migrate(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+	return onDatabase(ctx, commands.MigrateJobs(args), args, env, stdout, commands.Migrate)
+}
+
+func onDatabase(ctx context.Context, conns int, args []string, env config.Lookup, stdout io.Writer, run databaseCommand) error {
+	env, err := config.WithDotEnv(env, ".env")
+	if err != nil {
+		return usageError{err}
+	}
+	c, err := config.LoadDatabase(env)
+	if err != nil {
+		return usageError{err}
+	}
+	db, err := tenancy.Open(ctx, tenancy.Options{URL: c.DatabaseURL.Reveal(), MaxConns: conns, Logger: c.Logger(os.Stderr)})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return asUsage(run(ctx, db, args, stdout))
+}
+
+// schemaScript needs no database: the script is in the program.
+func schemaScript(ctx context.Context, args []string, _ config.Lookup, stdout io.Writer) error {
+	db, err := tenancy.Open(ctx, tenancy.Options{URL: "postgres://"})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return asUsage(commands.SchemaScript(ctx, db, args, stdout))
+}
+
+func asUsage(err error) error {
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case errors.Is(err, commands.ErrUsage):
+		return usageError{err}
+	}
+	return err
 }
 
 func healthcheck(ctx context.Context, _ []string, env config.Lookup, _ io.Writer) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,6 +24,7 @@ type DB struct {
 	options  Options
 	log      *slog.Logger
 	catchUps singleflight.Group
+	failures sync.Map // Slug → failure: migrations on use that failed
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc

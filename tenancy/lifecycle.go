@@ -16,6 +16,28 @@ func (db *DB) Cancel(ctx context.Context, slug Slug) error {
 	})
 }
 
+// Restore brings a cancelled tenant back with its data, at this program's
+// version. It does nothing to an active one, and returns ErrUnknownTenant or
+// ErrPurging.
+func (db *DB) Restore(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		if err := notPurging(ctx, tx, slug); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `
+			UPDATE public.tenants SET status = $2, cancelled_at = NULL, updated_at = now()
+			WHERE slug = $1 AND status = $3`, slug.s, Active, Cancelled)
+		if err != nil {
+			return fmt.Errorf("restore tenant %s: %w", slug, err)
+		}
+		if tag.RowsAffected() == 0 {
+			_, err := db.Tenant(ctx, slug)
+			return err
+		}
+		return db.upgradeTenant(ctx, tx, slug)
+	})
+}
+
 // cancelTenant is Cancel in a transaction that holds the tenant's lock.
 func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	tag, err := tx.Exec(ctx, `

@@ -22,6 +22,9 @@ func (db *DB) Provision(ctx context.Context, slug Slug) error {
 // provision is Provision in a transaction that holds the tenant's lock. Its
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
+	if err := notPurging(ctx, tx, slug); err != nil {
+		return err
+	}
 	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
 		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,

@@ -28,12 +28,34 @@ func (db *DB) EnsureReady(ctx context.Context, slug Slug) error {
 	return db.catchUp(ctx, t)
 }
 
-// catchUp migrates a tenant that is behind before its first use.
+// catchUp migrates a tenant that is behind before its first use. After a failure
+// the tenant's requests get the same error for a while: they must not all run
+// the migration in vain.
 func (db *DB) catchUp(ctx context.Context, t Tenant) error {
 	if t.SchemaVersion >= db.tenant.latest || !db.options.MigrateOnUse {
 		return nil
 	}
-	return db.once(ctx, t.Slug, func(ctx context.Context) error { return db.upgrade(ctx, t.Slug) })
+	if last, ok := db.failures.Load(t.Slug); ok && time.Since(last.(failure).at) < failurePause {
+		return last.(failure).err
+	}
+	return db.once(ctx, t.Slug, func(ctx context.Context) error {
+		err := db.upgrade(ctx, t.Slug)
+		if err == nil || ctx.Err() != nil || IsUnreachable(err) {
+			db.failures.Delete(t.Slug)
+			return err
+		}
+		db.log.ErrorContext(ctx, "tenant not migrated", "tenant", t.Slug.String(), "error", err)
+		db.failures.Store(t.Slug, failure{time.Now(), err})
+		return errors.Join(err, db.noteFailure(ctx, t.Slug, err))
+	})
+}
+
+// failurePause is how long a migration that failed is not tried again by use.
+const failurePause = 5 * time.Second
+
+type failure struct {
+	at  time.Time
+	err error
 }
 
 // once runs work for the tenant unless it runs already, and waits for it as

@@ -14,6 +14,7 @@ import (
 const (
 	codeStalePlan     = "0A000" // cached plan must not change result type
 	codeMissingSchema = "3F000"
+	codeMissingTable  = "42P01"
 	codeLockTimeout   = "55P03"
 )
 

@@ -27,8 +27,7 @@ func IsUnreachable(err error) bool {
 func (db *DB) CheckShared(ctx context.Context) error {
 	var version int64
 	err := db.pool.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM public.schema_migrations`).Scan(&version)
-	const undefinedTable = "42P01"
-	if err != nil && sqlState(err) != undefinedTable {
+	if err != nil && sqlState(err) != codeMissingTable {
 		return err
 	}
 	if version < db.shared.latest {

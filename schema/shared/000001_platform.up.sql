@@ -9,7 +9,8 @@ CREATE TABLE public.tenants (
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     cancelled_at    timestamptz,
-    last_sign_in_at timestamptz
+    last_sign_in_at timestamptz,
+    purging_since   timestamptz -- its data is being dropped: there is no way back
 );
 CREATE INDEX tenants_schema_version ON public.tenants (schema_version, slug);
 

@@ -1,0 +1,236 @@
+package commands_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+var (
+	one = fstest.MapFS{"000001_a.up.sql": {Data: []byte("CREATE TABLE a (id bigint PRIMARY KEY)")}}
+	two = fstest.MapFS{"000001_a.up.sql": one["000001_a.up.sql"],
+		"000002_b.up.sql": {Data: []byte("ALTER TABLE a ADD COLUMN b text NOT NULL DEFAULT 'x'; CREATE INDEX a_b ON a (b) -- the end")}}
+)
+
+func open(t *testing.T, url string, files fstest.MapFS) *tenancy.DB {
+	t.Helper()
+	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: url, Tenant: files, MaxConns: 8, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// town is a database with n tenants at version one, to a program at two.
+func town(t *testing.T, n int) (url string, db *tenancy.DB) {
+	t.Helper()
+	url = pgtest.URL(t)
+	before := open(t, url, one)
+	must(t, before.MigrateShared(t.Context()))
+	for i := range n {
+		slug, err := tenancy.ParseSlug(fmt.Sprintf("t%d", i))
+		must(t, err)
+		must(t, before.Provision(t.Context(), slug))
+	}
+	return url, open(t, url, two)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func execSQL(t *testing.T, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	must(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), sql)
+	must(t, err)
+}
+
+// call runs a command and decodes what it printed, where that is JSON.
+func call(t *testing.T, db *tenancy.DB, run func(context.Context, *tenancy.DB, []string, *strings.Builder) error, into any, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := run(t.Context(), db, args, &out)
+	if into != nil {
+		if err := json.Unmarshal([]byte(out.String()), into); err != nil {
+			t.Fatalf("%v in %s", err, out.String())
+		}
+	}
+	return out.String(), err
+}
+
+func migrate(ctx context.Context, db *tenancy.DB, args []string, out *strings.Builder) error {
+	return commands.Migrate(ctx, db, args, out)
+}
+
+func tenants(ctx context.Context, db *tenancy.DB, args []string, out *strings.Builder) error {
+	return commands.Tenants(ctx, db, args, out)
+}
+
+func script(ctx context.Context, db *tenancy.DB, args []string, out *strings.Builder) error {
+	return commands.SchemaScript(ctx, db, args, out)
+}
+
+func TestMigrateReportsAndExits(t *testing.T) {
+	t.Parallel()
+	url, db := town(t, 4)
+	execSQL(t, url, `ALTER TABLE tenant_t2.a ADD COLUMN b int`)
+
+	var status struct {
+		Target   int
+		Versions map[string]int
+		Failed   []map[string]string
+	}
+	if _, err := call(t, db, migrate, &status, "--status", "--json"); err != nil || status.Target != 2 || status.Versions["1"] != 4 || len(status.Failed) != 0 {
+		t.Errorf("status before: %+v, %v", status, err)
+	}
+	var report struct {
+		Target, Migrated, Unchanged int
+		Failed                      []map[string]string
+	}
+	_, err := call(t, db, migrate, &report, "--json")
+	if !errors.Is(err, commands.ErrFailed) || report.Target != 2 || report.Migrated != 3 || report.Unchanged != 0 || len(report.Failed) != 1 || report.Failed[0]["slug"] != "t2" {
+		t.Errorf("with one broken: %+v, %v", report, err)
+	}
+	if _, err := call(t, db, migrate, &status, "--status", "--json"); err != nil || len(status.Failed) != 1 || !strings.Contains(status.Failed[0]["error"], "already exists") {
+		t.Errorf("status after: %+v, %v", status, err)
+	}
+	text, err := call(t, db, migrate, nil, "--status")
+	if err != nil || !strings.Contains(text, "behind") || !strings.Contains(text, "already exists") {
+		t.Errorf("status as text: %s, %v", text, err)
+	}
+	execSQL(t, url, `ALTER TABLE tenant_t2.a DROP COLUMN b`)
+	if _, err := call(t, db, migrate, &report, "--json"); err != nil || report.Migrated != 1 || report.Unchanged != 3 || len(report.Failed) != 0 {
+		t.Errorf("after the repair: %+v, %v", report, err)
+	}
+}
+
+func TestStatusOfADatabaseThatWasNeverMigratedChangesNothing(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	var status struct{ Versions map[string]int }
+	if _, err := call(t, open(t, url, one), migrate, &status, "--status", "--json"); err != nil || len(status.Versions) != 0 {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
+func TestDriftNamesEveryDifference(t *testing.T) {
+	t.Parallel()
+	url, db := town(t, 3)
+	if _, err := call(t, db, migrate, nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := call(t, db, migrate, nil, "--drift"); err != nil || !strings.Contains(text, "no tenant") {
+		t.Errorf("without drift: %s, %v", text, err)
+	}
+	execSQL(t, url, `
+		ALTER TABLE tenant_t1.a ALTER COLUMN b DROP NOT NULL, ALTER COLUMN b SET DEFAULT 'y', ADD COLUMN extra int, DROP CONSTRAINT a_pkey;
+		DROP INDEX tenant_t1.a_b; CREATE VIEW tenant_t1.v AS SELECT id FROM tenant_t1.a`)
+	text, err := call(t, db, migrate, nil, "--drift")
+	if !errors.Is(err, commands.ErrFailed) {
+		t.Errorf("with drift: %v", err)
+	}
+	for _, want := range []string{"t1: column a.b is text DEFAULT 'y'::text, want text NOT NULL DEFAULT 'x'::text", "column a.extra should not be there",
+		"constraint a.a_pkey is missing", "index a_b is missing", "relation v should not be there"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "t0") || strings.Contains(text, "t2") {
+		t.Errorf("others are blamed in\n%s", text)
+	}
+}
+
+func TestTheLifeOfATenantByCommands(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, url, two)
+	must(t, db.MigrateShared(t.Context()))
+	do := func(want error, args ...string) {
+		t.Helper()
+		if text, err := call(t, db, tenants, nil, args...); !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("tenants %v: %v, want %v\n%s", args, err, want, text)
+		}
+	}
+	do(nil, "provision", "acme")
+	do(tenancy.ErrUnknownTenant, "cancel", "nobody")
+	do(tenancy.ErrUnknownTenant, "show", "nobody")
+	do(tenancy.ErrActive, "purge", "acme", "--yes")
+	do(nil, "cancel", "acme")
+	do(commands.ErrUsage, "purge", "acme")
+	do(nil, "restore", "acme")
+	do(nil, "cancel", "acme")
+
+	var list []map[string]any
+	if _, err := call(t, db, tenants, &list, "list", "--json"); err != nil || len(list) != 1 || list[0]["slug"] != "acme" ||
+		list[0]["status"] != "cancelled" || list[0]["schema_version"] != 2.0 || list[0]["size_bytes"].(float64) <= 0 || list[0]["cancelled_at"] == nil {
+		t.Errorf("list: %v, %v", list, err)
+	}
+	if text, err := call(t, db, tenants, nil, "list"); err != nil || !strings.Contains(text, "acme  cancelled") {
+		t.Errorf("list: %s, %v", text, err)
+	}
+	var shown map[string]any
+	if _, err := call(t, db, tenants, &shown, "show", "acme", "--json"); err != nil || shown["slug"] != "acme" {
+		t.Errorf("show: %v, %v", shown, err)
+	}
+	do(nil, "purge", "acme", "--yes")
+	do(tenancy.ErrUnknownTenant, "show", "acme")
+	do(commands.ErrUsage, "show", "Not A Slug")
+	do(commands.ErrUsage, "explode", "acme")
+	do(commands.ErrUsage)
+}
+
+func TestExportCanBeRestoredElsewhere(t *testing.T) {
+	t.Parallel()
+	url, db := town(t, 2)
+	execSQL(t, url, `INSERT INTO tenant_t0.a VALUES (42)`)
+	file := filepath.Join(t.TempDir(), "t0.sql")
+	if _, err := call(t, db, tenants, nil, "export", "t0", "--output", file); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := pgtest.URL(t)
+	if out, err := exec.Command("psql", "-XqvON_ERROR_STOP=1", "-f", file, elsewhere).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(content), "tenant_t1") || !strings.Contains(string(content), "42") {
+		t.Errorf("export: %v\n%s", err, content)
+	}
+}
+
+func TestTheSchemaScript(t *testing.T) {
+	t.Parallel()
+	db := open(t, pgtest.URL(t), two)
+	text, err := call(t, db, script, nil)
+	if err != nil || !strings.HasPrefix(text, "-- Tenant schema, version 2, sha256 ") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	file := filepath.Join(t.TempDir(), "script.sql")
+	must(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "\n", "  \r\n")+"\n\n"), 0o600)) // as a form may give it back
+	if out, err := call(t, db, script, nil, "--check", file); err != nil || !strings.Contains(out, "current") {
+		t.Errorf("the same: %s, %v", out, err)
+	}
+	if _, err := call(t, open(t, "postgres://", one), script, nil, "--check", file); !errors.Is(err, commands.ErrFailed) || !strings.Contains(err.Error(), "version 1") {
+		t.Errorf("another: %v; want both versions named", err)
+	}
+}

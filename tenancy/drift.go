@@ -1,0 +1,176 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Drift is a difference between a tenant's catalog and that of a schema which
+// this program has just built.
+type Drift struct {
+	Slug   string `json:"slug"`
+	Object string `json:"object"` // for example: column notes.title
+	Want   string `json:"want"`   // empty: it should not be there
+	Got    string `json:"got"`    // empty: it is missing
+}
+
+func (d Drift) String() string {
+	switch {
+	case d.Got == "":
+		return fmt.Sprintf("%s: %s is missing (want %s)", d.Slug, d.Object, d.Want)
+	case d.Want == "":
+		return fmt.Sprintf("%s: %s should not be there (%s)", d.Slug, d.Object, d.Got)
+	}
+	return fmt.Sprintf("%s: %s is %s, want %s", d.Slug, d.Object, d.Got, d.Want)
+}
+
+// catalog describes a schema: object → definition, free of the schema's name.
+type catalog map[string]string
+
+// errRolledBack makes transact undo what was only built to be looked at.
+var errRolledBack = errors.New("rolled back on purpose")
+
+// FindDrift compares the catalog of every tenant that is at this program's
+// version with a reference, and calls each with every difference, in the order
+// of the slugs within a worker. The reference is built in a transaction that is
+// rolled back. Tenants that are behind or ahead are left out.
+func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
+	want, err := db.reference(ctx)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return db.eachCurrent(ctx, orDefault(jobs, 4), func(slug Slug) error {
+		got, err := db.catalogOf(ctx, slug)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range want.diff(slug, got) {
+			each(d)
+		}
+		return nil
+	})
+}
+
+// referenceSlug names the schema that the reference is built in; a transaction
+// that is rolled back shows it to nobody.
+var referenceSlug = Slug{"0_reference_for_drift_0"}
+
+func (db *DB) reference(ctx context.Context) (c catalog, err error) {
+	err = db.transact(ctx, beginLocked(referenceSlug), func(tx pgx.Tx) error {
+		d := &txDriver{ctx: ctx, tx: tx, slug: referenceSlug, create: true, migrations: db.tenant}
+		if err := db.tenant.up(d); err != nil {
+			return err
+		}
+		if c, err = readCatalog(ctx, tx, referenceSlug); err != nil {
+			return err
+		}
+		return errRolledBack
+	})
+	if !errors.Is(err, errRolledBack) {
+		return nil, fmt.Errorf("reference schema: %w", err)
+	}
+	return c, nil
+}
+
+func (db *DB) catalogOf(ctx context.Context, slug Slug) (c catalog, err error) {
+	err = db.transact(ctx, beginTenant(slug), func(tx pgx.Tx) error {
+		c, err = readCatalog(ctx, tx, slug)
+		return err
+	})
+	if errors.Is(err, ErrSchemaMissing) {
+		return catalog{}, nil // everything is missing
+	}
+	return c, err
+}
+
+// diff lists what differs, by object.
+func (c catalog) diff(slug Slug, got catalog) (found []Drift) {
+	objects := slices.Collect(maps.Keys(c))
+	for object := range got {
+		if _, both := c[object]; !both {
+			objects = append(objects, object)
+		}
+	}
+	slices.Sort(objects)
+	for _, object := range objects {
+		if c[object] != got[object] {
+			found = append(found, Drift{slug.s, object, c[object], got[object]})
+		}
+	}
+	return found
+}
+
+// eachCurrent calls fn, by jobs goroutines, for every tenant that is at this
+// program's version.
+func (db *DB) eachCurrent(ctx context.Context, jobs int, fn func(Slug) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slugs := make(chan Slug)
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() {
+			for slug := range slugs {
+				if err := fn(slug); err != nil {
+					cancel(fmt.Errorf("tenant %s: %w", slug, err))
+				}
+			}
+		})
+	}
+	err := db.feed(ctx, slugs)
+	close(slugs)
+	workers.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// feed sends the slugs, page by page.
+func (db *DB) feed(ctx context.Context, slugs chan<- Slug) error {
+	const page = 500
+	for after := ""; ; {
+		rows, err := db.pool.Query(ctx, `
+			SELECT slug FROM public.tenants WHERE schema_version = $1 AND slug > $2 ORDER BY slug LIMIT $3`, db.tenant.latest, after, page)
+		if err != nil {
+			return err
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		for _, name := range names {
+			select {
+			case slugs <- Slug{name}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		after = names[len(names)-1]
+	}
+}
+
+// readCatalog describes the schema that the transaction's search_path begins
+// with: then PostgreSQL leaves its name out of what it prints.
+func readCatalog(ctx context.Context, tx pgx.Tx, slug Slug) (catalog, error) {
+	rows, err := tx.Query(ctx, catalogSQL, slug.Schema())
+	if err != nil {
+		return nil, err
+	}
+	c := catalog{}
+	var object, definition string
+	_, err = pgx.ForEachRow(rows, []any{&object, &definition}, func() error {
+		c[object] = strings.ReplaceAll(strings.ReplaceAll(definition, slug.ident()+".", ""), slug.Schema()+".", "")
+		return nil
+	})
+	return c, err
+}

@@ -1,0 +1,102 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Errors of the ends of a tenant's life.
+var (
+	ErrActive  = errors.New("the tenant is active: cancel it first")
+	ErrPurging = errors.New("the tenant's data is being purged")
+)
+
+// purgeBatch is how many relations one transaction drops. Each takes a handful
+// of locks with its indexes and sequences, and a server has room for
+// max_locks_per_transaction × max_connections, 6,400 as it comes.
+const purgeBatch = 50
+
+// Purge drops all data of a cancelled tenant, for ever: its relations in
+// batches, then in one transaction the rest of the schema, the registry row and
+// what hangs on it. One that was interrupted is finished by the next call;
+// until then the tenant can be neither restored nor provisioned (ErrPurging).
+// It returns ErrUnknownTenant or ErrActive when there is nothing that may be
+// purged.
+func (db *DB) Purge(ctx context.Context, slug Slug) error {
+	if err := db.beginPurge(ctx, slug); err != nil {
+		return err
+	}
+	for {
+		dropped, err := db.dropBatch(ctx, slug)
+		if err != nil {
+			return fmt.Errorf("purge tenant %s: %w", slug, err)
+		}
+		if dropped < purgeBatch {
+			break
+		}
+	}
+	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, fmt.Sprintf(`DROP SCHEMA IF EXISTS %s CASCADE; DELETE FROM public.tenants WHERE slug = '%s'`, slug.ident(), slug.s))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("purge tenant %s: %w", slug, err)
+	}
+	return nil
+}
+
+func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		var status string
+		err := tx.QueryRow(ctx, `SELECT status FROM public.tenants WHERE slug = $1`, slug.s).Scan(&status)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("%s: %w", slug, ErrUnknownTenant)
+		case err != nil:
+			return err
+		case status != Cancelled:
+			return fmt.Errorf("%s: %w", slug, ErrActive)
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE public.tenants SET purging_since = coalesce(purging_since, now()), updated_at = now() WHERE slug = $1`, slug.s)
+		return err
+	})
+}
+
+// dropBatch drops up to purgeBatch relations of the schema and returns how many
+// it found. CASCADE may take more with them, views for example.
+func (db *DB) dropBatch(ctx context.Context, slug Slug) (found int, err error) {
+	err = db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END
+				|| ' IF EXISTS ' || quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+			ORDER BY c.oid DESC LIMIT $2`, slug.Schema(), purgeBatch)
+		if err != nil {
+			return err
+		}
+		relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(relations) == 0 {
+			return err
+		}
+		found = len(relations)
+		_, err = tx.Exec(ctx, "DROP "+strings.Join(relations, " CASCADE; DROP ")+" CASCADE")
+		return err
+	})
+	return found, err
+}
+
+// notPurging returns ErrPurging for a tenant whose purge has begun.
+func notPurging(ctx context.Context, tx pgx.Tx, slug Slug) error {
+	var purging bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND purging_since IS NOT NULL)`, slug.s).Scan(&purging)
+	if err == nil && purging {
+		err = fmt.Errorf("%s: %w", slug, ErrPurging)
+	}
+	return err
+}
