@@ -151,8 +151,11 @@ func (p *Platform) record(eventType string, body []byte, note string, first time
 	p.state.Deliveries = append(p.state.Deliveries, r)
 	if excess := len(p.state.Deliveries) - keptDeliveries; excess > 0 {
 		p.state.Deliveries = slices.DeleteFunc(p.state.Deliveries, func(r *record) bool {
+			if excess == 0 || r.Status == DeliveryPending {
+				return false
+			}
 			excess--
-			return excess >= 0 && r.Status != DeliveryPending
+			return true
 		})
 	}
 	return r.ID

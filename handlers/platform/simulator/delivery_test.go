@@ -133,3 +133,26 @@ func TestTheContractAllowsThreeRetries(t *testing.T) {
 		t.Error("New took four retries")
 	}
 }
+
+func TestTheLogForgetsTheOldestFinishedDeliveries(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.SetFaults(Faults{DeliveryDelay: time.Hour})
+	waiting, finished := d.send(t, "waiting"), ""
+	d.SetFaults(Faults{})
+	for range keptDeliveries {
+		got := d.send(t, "x")
+		if finished == "" {
+			finished = got.ID
+		}
+	}
+	if n := len(d.Deliveries()); n != keptDeliveries {
+		t.Errorf("%d deliveries are kept, want %d", n, keptDeliveries)
+	}
+	if _, err := d.Delivery(waiting.ID); err != nil {
+		t.Errorf("one that is still to be sent was forgotten: %v", err)
+	}
+	if _, err := d.Delivery(finished); err == nil {
+		t.Error("the oldest finished one is still there")
+	}
+}

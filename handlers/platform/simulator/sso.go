@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // ssoRequest is what a product asks for at /auth/sso (contract, section 4.1).
@@ -47,7 +48,7 @@ func origin(u *url.URL) string {
 	if u == nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
-	return u.Scheme + "://" + u.Host
+	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
 // withCode adds the code to an address and keeps the query that it has, byte

@@ -48,6 +48,7 @@ func TestBadSignInRequestsAreExplained(t *testing.T) {
 		"relative":         {"appSlug=notes&redirect=/sso/callback", "absolute"},
 		"another scheme":   {"appSlug=notes&redirect=javascript:alert(1)", "absolute"},
 		"another host":     {"appSlug=notes&redirect=http://evil.example/", "callback address"},
+		"another port":     {"appSlug=notes&redirect=http://127.0.0.1:1/sso/callback", "callback address"},
 		"host with prefix": {"appSlug=notes&redirect=" + url.QueryEscape(d.product.url+".evil.example/"), "Redirect"},
 		"user information": {"appSlug=notes&redirect=" + url.QueryEscape(strings.Replace(d.product.url, "://", "://x@", 1)), "absolute"},
 		"a code already":   {"appSlug=notes&redirect=" + good + "%3Fcode%3Dmine", "code already"},
