@@ -20,6 +20,9 @@ type Browser struct {
 	Client *http.Client
 }
 
+// URL is the address of the browser's site.
+func (b *Browser) URL() string { return b.site.URL }
+
 // Answer is a response, read to its end.
 type Answer struct {
 	Status int
@@ -29,6 +32,16 @@ type Answer struct {
 
 // Location is where a redirect leads.
 func (a Answer) Location() string { return a.Header.Get("Location") }
+
+// Cookie is the cookie of that name that the answer sets, or nil.
+func (a Answer) Cookie(name string) *http.Cookie {
+	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
 
 // JSON decodes the body.
 func (a Answer) JSON(t testing.TB, into any) {
@@ -94,6 +107,33 @@ func (b *Browser) Post(path string, form url.Values) Answer {
 	return b.Do(http.MethodPost, path, strings.NewReader(form.Encode()), http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Accept": {"text/html"},
 	})
+}
+
+// Token is the session's cookie; empty when there is none.
+func (b *Browser) Token() string {
+	b.t.Helper()
+	address, err := url.Parse(b.site.URL)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range b.Client.Jar.Cookies(address) {
+		if c.Name == "session" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// User is the id of who is signed in; empty when nobody is.
+func (b *Browser) User() string {
+	b.t.Helper()
+	answer := b.API(http.MethodGet, "/api/me", "")
+	if answer.Status != http.StatusOK {
+		return ""
+	}
+	var me struct{ UserID string }
+	answer.JSON(b.t, &me)
+	return me.UserID
 }
 
 // API sends JSON; body may be empty.

@@ -99,6 +99,7 @@ func (s *Site) configure(t testing.TB, extra map[string]string) {
 		"DATABASE_URL": s.Database, "APP_SLUG": AppSlug, "PUBLIC_URL": s.URL,
 		"PLATFORM_URL": s.platform.URL, "PLATFORM_BASE_URL": s.platform.URL,
 		"PLATFORM_API_KEY": APIKey, "WEBHOOK_SECRET": WebhookSecret,
+		"LOGIN_RATE_LIMIT": "0", // all browsers of a test have one address
 	}
 	maps.Copy(s.env, extra)
 	c, err := config.Load(func(name string) (string, bool) { v, ok := s.env[name]; return v, ok })
