@@ -4,79 +4,109 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// errNothing says that the queue holds no event to apply.
-var errNothing = errors.New("no event to apply")
+// errNothing says that the queue holds nothing to work on.
+var errNothing = errors.New("nothing to work on")
+
+// errBehind says that an older event of the tenant is in front, and has to be
+// tried again first.
+var errBehind = errors.New("an older event of the tenant is in front")
+
+// lockWait bounds one wait for a tenant that another process works on. Whoever
+// waits keeps a slot and a connection from other tenants.
+const lockWait = 250 * time.Millisecond
+
+// job is an event to be applied, after those of its tenant that come first.
+type job struct {
+	slug    Slug
+	id      int64
+	claimed bool      // by the worker: an attempt is due and on record
+	until   time.Time // how long to wait for a tenant that is busy elsewhere
+}
 
 // work applies the tenant's pending events, oldest first, up to and including
-// the event upTo. It stops at the first that fails: later events must not
-// overtake it. An overriding event is applied alone. It returns errNothing when
-// upTo was no longer pending at its turn.
-func (in *Inbox) work(ctx context.Context, slug Slug, upTo int64) error {
-	leave, err := in.gate.enter(ctx, slug)
+// the job's. It stops at the first that fails: later events must not overtake
+// it. An overriding event is applied alone. It returns errNothing when the
+// event was no longer pending at its turn, errBehind when it had no turn yet,
+// and errBusy when another process kept the tenant to itself.
+func (in *Inbox) work(j job) error {
+	leave, err := in.gate.enter(in.base, j.slug)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	select {
-	case in.slots <- struct{}{}:
-		defer func() { <-in.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	for {
-		id, err := in.step(ctx, slug, upTo)
-		if err != nil || id == upTo {
+		id, err := in.turn(j)
+		switch {
+		case errors.Is(err, errBusy) && time.Now().Before(j.until):
+		case err != nil && id != 0 && id != j.id:
+			return errBehind
+		case err != nil || id == j.id:
 			return err
 		}
 	}
 }
 
-// step applies one event and keeps account of it. The id is zero when not even
-// the event could be read.
-func (in *Inbox) step(ctx context.Context, slug Slug, upTo int64) (id int64, err error) {
+// turn applies one event and keeps account of it. The id is zero when no event
+// was tried.
+func (in *Inbox) turn(j job) (id int64, err error) {
+	select {
+	case in.slots <- struct{}{}:
+		defer func() { <-in.slots }()
+	case <-in.base.Done():
+		return 0, in.base.Err()
+	}
 	started := time.Now()
 	var e Event
 	err = recovered(func() error {
-		ctx, cancel := context.WithTimeout(ctx, in.options.AttemptTimeout)
+		ctx, cancel := context.WithTimeout(in.base, in.options.AttemptTimeout)
 		defer cancel()
-		return in.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) (err error) {
-			if e, err = in.next(ctx, tx, slug, upTo); err != nil {
+		begin := beginLockedWithin(j.slug, lockWait.String())
+		return in.db.transact(ctx, begin, func(tx pgx.Tx) (err error) {
+			if e, err = in.next(ctx, tx, j); err != nil {
 				return err
 			}
 			return in.apply(ctx, tx, e, started)
 		})
 	})
 	switch {
-	case errors.Is(err, errNothing):
-		return 0, err
 	case e.ID == 0 && sqlState(err) == codeLockTimeout:
 		return 0, errBusy
-	case err != nil && e.ID != 0:
-		in.failed(ctx, e, started, err)
-	case err == nil:
-		in.log.InfoContext(ctx, "event applied", "event_id", e.ID, "event_type", e.Type,
-			"tenant", slug.String(), "attempt", e.Attempt, "took_ms", time.Since(started).Milliseconds())
+	case e.ID != 0 && err != nil && in.base.Err() == nil:
+		in.failed(e, started, err)
 	}
 	return e.ID, err
 }
 
-// next reads the event that is due: the oldest pending one of the tenant, or
-// upTo itself where that one overrides its elders.
-func (in *Inbox) next(ctx context.Context, tx pgx.Tx, slug Slug, upTo int64) (Event, error) {
-	e := Event{Tenant: slug}
+// next reads the event whose turn it is: the job's own where that one overrides
+// its elders, else the oldest; while the tenant has no schema, the oldest that
+// could make it. An older event that was tried before is left to the worker, or
+// every delivery would be one more attempt at it.
+func (in *Inbox) next(ctx context.Context, tx pgx.Tx, j job) (Event, error) {
+	e := Event{Tenant: j.slug}
+	var unfinished bool
 	err := tx.QueryRow(ctx, `
-		SELECT id, event_type, body, received_at, attempts + 1
+		SELECT id, event_type, body, received_at, attempts + 1, started_at IS NOT NULL
 		FROM public.webhook_events
-		WHERE tenant_slug = $1 AND status = 'pending' AND id <= $2
-		ORDER BY (id = $2 AND event_type = ANY ($3)) DESC, id
-		LIMIT 1`, slug.s, upTo, in.overriding()).Scan(&e.ID, &e.Type, &e.Body, &e.ReceivedAt, &e.Attempt)
+		WHERE status = 'pending' AND id = coalesce(
+			(SELECT id FROM public.webhook_events WHERE id = $2 AND event_type = ANY ($3)),
+			(SELECT min(id) FROM public.webhook_events
+			 WHERE tenant_slug = $1 AND status = 'pending' AND id <= $2
+				AND event_type = ANY ($4) AND to_regnamespace($5) IS NULL),
+			(SELECT min(id) FROM public.webhook_events WHERE tenant_slug = $1 AND status = 'pending' AND id <= $2))`,
+		j.slug.s, j.id, in.types(overrides), in.types(newTenant), j.slug.ident()).
+		Scan(&e.ID, &e.Type, &e.Body, &e.ReceivedAt, &e.Attempt, &unfinished)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Event{}, errNothing
+	}
+	own := e.ID == j.id
+	if err == nil && (own && unfinished && !j.claimed || !own && (unfinished || e.Attempt > 1)) {
+		return Event{}, errBehind
 	}
 	return e, err
 }
@@ -101,22 +131,28 @@ func (in *Inbox) apply(ctx context.Context, tx pgx.Tx, e Event, started time.Tim
 
 // call runs the handler on the tenant's schema.
 func (in *Inbox) call(ctx context.Context, tx pgx.Tx, handler EventHandler, e Event) error {
+	defer in.logPanic(ctx, e)
 	if !handler.NewTenant {
 		if err := enterSchema(ctx, tx, e.Tenant); err != nil {
 			return err
 		}
 	}
-	if err := handler.Apply(ctx, tx, e); err != nil {
+	if err := handler.Apply(ctx, tx, e); err != nil || !handler.Overrides {
 		return err
-	}
-	if !handler.Overrides {
-		return nil
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE public.webhook_events
-		SET status = 'done', processed_at = now(), last_error = 'void: overridden by event ' || $2::bigint
+		SET status = 'done', started_at = NULL, processed_at = clock_timestamp(), last_error = 'void: overridden by event ' || $2::bigint
 		WHERE tenant_slug = $1 AND status = 'pending' AND id < $2`, e.Tenant.s, e.ID)
 	return err
+}
+
+// logPanic logs where a handler panicked, and lets it go on.
+func (in *Inbox) logPanic(ctx context.Context, e Event) {
+	if p := recover(); p != nil {
+		in.log.ErrorContext(ctx, "an event handler panicked", "event_id", e.ID, "event_type", e.Type, "panic", p, "stack", string(debug.Stack()))
+		panic(p)
+	}
 }
 
 // enterSchema points the transaction at a tenant that must be there.
@@ -126,31 +162,4 @@ func enterSchema(ctx context.Context, tx pgx.Tx, slug Slug) error {
 		return fmt.Errorf("%s: %w", slug, ErrUnknownTenant)
 	}
 	return err
-}
-
-// whyVoid says why an event must have no effect, or nothing. One is void when
-// a later event of its tenant overrode it before it was even stored, and when
-// it is a late redelivery of what the tenant's cancellation has ended.
-func (in *Inbox) whyVoid(ctx context.Context, tx pgx.Tx, e Event) (string, error) {
-	var why string
-	err := tx.QueryRow(ctx, `
-		SELECT coalesce(
-			(SELECT 'void: overridden by event ' || max(n.id) FROM public.webhook_events n
-			 WHERE n.tenant_slug = $1 AND n.id > $2 AND n.status = 'done' AND n.event_type = ANY ($3)),
-			(SELECT 'void: a redelivery of event ' || min(o.id) || ', from before the tenant was cancelled'
-			 FROM public.webhook_events o JOIN public.webhook_events e ON e.id = $2
-			 JOIN public.tenants t ON t.slug = $1 AND t.status = 'cancelled'
-			 WHERE o.body_sha256 = e.body_sha256 AND o.id < e.id AND o.received_at <= t.cancelled_at),
-			'')`, e.Tenant.s, e.ID, in.overriding()).Scan(&why)
-	return why, err
-}
-
-func (in *Inbox) overriding() []string {
-	types := []string{}
-	for eventType, h := range in.handlers {
-		if h.Overrides {
-			types = append(types, eventType)
-		}
-	}
-	return types
 }

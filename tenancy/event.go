@@ -15,7 +15,7 @@ type Event struct {
 	Tenant     Slug
 	Body       []byte // the raw bytes, as they were signed
 	ReceivedAt time.Time
-	Attempt    int // 1 at the first
+	Attempt    int // 1 at the first, and again at the first after an operator's retry
 }
 
 // EventHandler applies events of one type.
@@ -23,12 +23,14 @@ type EventHandler struct {
 	// Apply does what the event asks for, through tx alone: what it writes
 	// there and the event's completion commit together, so that the effect
 	// happens exactly once. tx holds the tenant's lock, and its search_path is
-	// the tenant's schema where the tenant exists. An error rolls back, and the
-	// event is tried again later; one wrapped by Permanent is not.
+	// the tenant's schema where the tenant exists. Commit and rollback are not
+	// Apply's. An error or a panic rolls back, and the event is tried again
+	// later; an error wrapped by Permanent is final.
 	Apply func(ctx context.Context, tx pgx.Tx, e Event) error
 
 	// NewTenant says that the event may be about a tenant that is not here
-	// yet. Other events wait, by failing, until theirs is.
+	// yet. Other events wait, by failing, until theirs is; those that make it
+	// do not wait behind them.
 	NewTenant bool
 
 	// Overrides says that the event does not wait behind older ones of its

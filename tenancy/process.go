@@ -29,8 +29,11 @@ func (in *Inbox) Process(ctx context.Context, s Stored) Outcome {
 	case EventFailed:
 		return Rejected
 	}
+	until, _ := ctx.Deadline()
 	result := make(chan error, 1)
-	in.running.Go(func() { result <- in.work(in.base, s.Tenant, s.ID) })
+	if !in.start(func() { result <- in.work(job{slug: s.Tenant, id: s.ID, until: until}) }) {
+		return Accepted
+	}
 	select {
 	case err := <-result:
 		return in.outcome(ctx, s.ID, err)
@@ -39,27 +42,29 @@ func (in *Inbox) Process(ctx context.Context, s Stored) Outcome {
 	}
 }
 
-// outcome tells whether an error was the event's own, or that of an older one
-// in front of it, or none at all because another did the work.
+// outcome tells whether an error was the event's own, or no attempt was made,
+// or another did the work.
 func (in *Inbox) outcome(ctx context.Context, id int64, err error) Outcome {
 	if err == nil {
 		return Done
 	}
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, errBusy) || errors.Is(err, errBehind) || in.base.Err() != nil {
 		return Accepted
 	}
 	var status string
 	var attempts int
 	read := in.db.pool.QueryRow(ctx, `SELECT status, attempts FROM public.webhook_events WHERE id = $1`, id).Scan(&status, &attempts)
 	switch {
+	case ctx.Err() != nil:
+		return Accepted
 	case read != nil:
 		return FailedNow
 	case status == EventDone:
 		return Done
 	case status == EventFailed:
 		return Rejected
-	case attempts == 0 && !errors.Is(err, context.Canceled):
-		return Accepted // it has not had its turn: an older one failed
+	case attempts == 0:
+		return Accepted // the database failed, not the event
 	}
 	return FailedNow
 }

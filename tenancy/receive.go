@@ -36,20 +36,17 @@ const repeatWindow = 24 * time.Hour
 // instant to two replicas. A type without a handler is stored as ignored, an
 // event that can never be applied as failed, all others as pending. It costs
 // one round trip unless the bytes are known. An error means that nothing is
-// stored, and that the platform must send it again.
+// stored for sure, and that the platform must send it again.
 func (in *Inbox) Store(ctx context.Context, d Delivery) (Stored, error) {
-	s := in.judge(d)
+	sum := sha256.Sum256(d.Body)
+	judged := in.judge(d)
 	for range 3 {
-		err := in.insert(ctx, d, &s)
+		s, err := in.insert(ctx, d, judged, sum[:])
+		if errors.Is(err, pgx.ErrNoRows) {
+			s, err = in.known(ctx, judged, sum[:])
+		}
 		if err == nil {
 			return s, nil
-		}
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return Stored{}, fmt.Errorf("store event: %w", err)
-		}
-		repeated, err := in.known(ctx, d.Body)
-		if err == nil {
-			return repeated, nil
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return Stored{}, fmt.Errorf("store event: %w", err)
@@ -73,42 +70,50 @@ func (in *Inbox) judge(d Delivery) Stored {
 	return Stored{Status: EventPending, Tenant: slug}
 }
 
-// insert returns pgx.ErrNoRows when the same bytes are there already.
-func (in *Inbox) insert(ctx context.Context, d Delivery, s *Stored) error {
-	sum := sha256.Sum256(d.Body)
-	return in.db.pool.QueryRow(ctx, `
+// insert returns pgx.ErrNoRows when the same bytes are there already. What is
+// not pending is finished at once.
+func (in *Inbox) insert(ctx context.Context, d Delivery, s Stored, sum []byte) (Stored, error) {
+	err := in.db.pool.QueryRow(ctx, `
 		INSERT INTO public.webhook_events
 			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with, next_attempt_at, processed_at)
 		VALUES ($1, nullif($2, ''), $3, nullif($4, ''), $5, $6, $7,
-			now() + make_interval(secs => $8), CASE WHEN $3 = 'pending' THEN NULL ELSE now() END)
+			now() + make_interval(secs => $8), CASE WHEN $3 <> 'pending' THEN now() END)
 		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
 		RETURNING id`,
-		d.Type, s.Tenant.s, s.Status, s.Reason, d.Body, sum[:], d.SignedWith, in.options.Lease.Seconds()).Scan(&s.ID)
+		d.Type, s.Tenant.s, s.Status, s.Reason, d.Body, sum, d.SignedWith, in.options.Lease.Seconds()).Scan(&s.ID)
+	return s, err
 }
 
-// known returns the event that has the same bytes. One that was finished more
-// than repeatWindow ago steps aside for a new one: pgx.ErrNoRows. One that
-// failed by its handler is tried again, as the platform asks for it.
-func (in *Inbox) known(ctx context.Context, body []byte) (Stored, error) {
-	sum := sha256.Sum256(body)
-	s := Stored{Repeated: true}
-	err := in.db.pool.QueryRow(ctx, `
-		WITH stepped_aside AS (
-			UPDATE public.webhook_events SET newest = false
-			WHERE body_sha256 = $1 AND newest AND status <> 'pending'
-				AND processed_at <= now() - make_interval(secs => $2)
-			RETURNING id
-		), again AS (
-			UPDATE public.webhook_events SET status = 'pending', processed_at = NULL,
+// known returns the event that has the same bytes, or pgx.ErrNoRows when there
+// is none any more: one that was finished more than repeatWindow ago steps aside
+// for a new one. One that is failed or ignored, and that this program could
+// apply, is tried again, as the platform asks for it. These are statements of
+// their own so that each sees what a simultaneous copy has done.
+func (in *Inbox) known(ctx context.Context, judged Stored, sum []byte) (Stored, error) {
+	aside, err := in.db.pool.Exec(ctx, `
+		UPDATE public.webhook_events SET newest = false
+		WHERE body_sha256 = $1 AND newest AND status <> 'pending'
+			AND processed_at <= now() - make_interval(secs => $2)`, sum, repeatWindow.Seconds())
+	if err != nil {
+		return Stored{}, err
+	}
+	if aside.RowsAffected() > 0 {
+		return Stored{}, pgx.ErrNoRows
+	}
+	if judged.Status == EventPending {
+		_, err := in.db.pool.Exec(ctx, `
+			UPDATE public.webhook_events SET status = 'pending', tenant_slug = $2, processed_at = NULL,
 				next_attempt_at = now() + make_interval(secs => $3)
-			WHERE body_sha256 = $1 AND newest AND status = 'failed' AND attempts > 0
-				AND processed_at > now() - make_interval(secs => $2)
-			RETURNING id
-		)
-		SELECT e.id, coalesce(e.tenant_slug, ''), coalesce(e.last_error, ''),
-			CASE WHEN EXISTS (SELECT FROM again) THEN 'pending' ELSE e.status END
-		FROM public.webhook_events e
-		WHERE e.body_sha256 = $1 AND e.newest AND NOT EXISTS (SELECT FROM stepped_aside)`,
-		sum[:], repeatWindow.Seconds(), in.options.Lease.Seconds()).Scan(&s.ID, &s.Tenant.s, &s.Reason, &s.Status)
+			WHERE body_sha256 = $1 AND newest AND status IN ('failed', 'ignored')`,
+			sum, judged.Tenant.s, in.options.Lease.Seconds())
+		if err != nil {
+			return Stored{}, err
+		}
+	}
+	s := Stored{Repeated: true}
+	err = in.db.pool.QueryRow(ctx, `
+		SELECT id, coalesce(tenant_slug, ''), status, coalesce(last_error, '')
+		FROM public.webhook_events WHERE body_sha256 = $1 AND newest`, sum).
+		Scan(&s.ID, &s.Tenant.s, &s.Status, &s.Reason)
 	return s, err
 }

@@ -45,20 +45,26 @@ CREATE TABLE public.webhook_events (
     signed_with     text        NOT NULL DEFAULT 'current' CHECK (signed_with IN ('current', 'previous')),
     received_at     timestamptz NOT NULL DEFAULT now(),
     next_attempt_at timestamptz NOT NULL DEFAULT now(),
+    started_at      timestamptz, -- a worker took it up and has not said how that went
     processed_at    timestamptz
 );
 CREATE UNIQUE INDEX webhook_events_newest ON public.webhook_events (body_sha256) WHERE newest;
-CREATE INDEX webhook_events_body ON public.webhook_events (body_sha256, id);
+CREATE INDEX webhook_events_former ON public.webhook_events (body_sha256) WHERE NOT newest;
 CREATE INDEX webhook_events_due ON public.webhook_events (next_attempt_at) WHERE status = 'pending';
-CREATE INDEX webhook_events_queue ON public.webhook_events (tenant_slug, id);
+CREATE INDEX webhook_events_queue ON public.webhook_events (tenant_slug, id) WHERE status = 'pending';
+CREATE INDEX webhook_events_applied ON public.webhook_events (tenant_slug, id) WHERE status = 'done';
 CREATE INDEX webhook_events_finished ON public.webhook_events (processed_at) WHERE status IN ('done', 'ignored');
+CREATE INDEX webhook_events_failed ON public.webhook_events (id) WHERE status = 'failed';
+CREATE INDEX webhook_events_previous ON public.webhook_events (id) WHERE signed_with = 'previous';
 
--- What was tried for an event, and how it went.
+-- What was tried for an event, and how it went. attempt begins anew when an
+-- operator has a failed event tried again.
 CREATE TABLE public.webhook_attempts (
+    id         bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id   bigint           NOT NULL REFERENCES public.webhook_events (id) ON DELETE CASCADE,
     attempt    integer          NOT NULL,
     started_at timestamptz      NOT NULL,
     seconds    double precision NOT NULL,
-    error      text,
-    PRIMARY KEY (event_id, attempt)
+    error      text
 );
+CREATE INDEX webhook_attempts_event ON public.webhook_attempts (event_id, id);

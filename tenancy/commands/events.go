@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"example.com/subproduct/tenancy"
+)
+
+const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID | retry ID | retry --all-failed"
+
+type eventsFlags struct {
+	status          string
+	limit           int
+	json, allFailed bool
+}
+
+// Events looks into the webhook inbox, and has what failed tried again. Beside
+// ErrUsage it returns tenancy.ErrUnknownEvent and tenancy.ErrNotRetryable.
+func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
+	var f eventsFlags
+	set := newFlags("events")
+	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
+	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
+	set.BoolVar(&f.json, "json", false, "list as one JSON document")
+	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
+	words, err := parse(set, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(words) == 1 && words[0] == "list":
+		return f.list(ctx, db, stdout)
+	case len(words) == 1 && words[0] == "retry" && f.allFailed:
+		return retryFailed(ctx, db, stdout)
+	case len(words) != 2 || f.allFailed:
+		return usage(eventsUsage)
+	}
+	id, err := strconv.ParseInt(words[1], 10, 64)
+	if err != nil {
+		return usage("%q is no event's id", words[1])
+	}
+	switch words[0] {
+	case "show":
+		return showEvent(ctx, db, id, stdout)
+	case "retry":
+		return retryEvent(ctx, db, id, stdout)
+	}
+	return usage(eventsUsage)
+}
+
+func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
+	statuses := []string{"", tenancy.EventPending, tenancy.EventDone, tenancy.EventFailed, tenancy.EventIgnored}
+	if !slices.Contains(statuses, f.status) || f.limit < 1 {
+		return usage(eventsUsage)
+	}
+	events, err := db.Events(ctx, f.status, f.limit)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(stdout, events)
+	}
+	used, err := db.PreviousSecretUsed(ctx)
+	if err != nil {
+		return err
+	}
+	return printEvents(stdout, events, used)
+}
+
+func showEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
+	e, body, attempts, err := db.Event(ctx, id)
+	if err != nil {
+		return err
+	}
+	return printEvent(stdout, e, body, attempts)
+}
+
+func retryEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
+	if err := db.RetryEvent(ctx, id); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "event %d is tried again by the next server that looks\n", id)
+	return err
+}
+
+func retryFailed(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
+	n, err := db.RetryFailedEvents(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "failed events that are tried again: %d\n", n)
+	return err
+}

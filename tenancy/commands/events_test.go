@@ -1,0 +1,210 @@
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+// mailbox is an inbox with five events: done, failed (its handler refuses),
+// ignored, failed (no tenant) and pending.
+type mailbox struct {
+	db    *tenancy.DB
+	inbox *tenancy.Inbox
+	ids   []int64
+}
+
+func newMailbox(t *testing.T) *mailbox {
+	t.Helper()
+	db, err := tenancy.Open(t.Context(), tenancy.Options{
+		URL: pgtest.URL(t), Tenant: fstest.MapFS{}, MaxConns: 4, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := db.MigrateShared(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fails := func(err error) tenancy.EventHandler {
+		return tenancy.EventHandler{NewTenant: true, Apply: func(context.Context, pgx.Tx, tenancy.Event) error { return err }}
+	}
+	m := &mailbox{db: db, inbox: db.NewInbox(tenancy.EventHandlers{
+		"good": fails(nil), "bad": fails(tenancy.Permanent(errors.New("first line\nsecond line"))), "later": fails(errors.New("not now")),
+	}, tenancy.InboxOptions{})}
+	t.Cleanup(func() { m.inbox.Close(context.Background()) })
+	for _, e := range []struct{ eventType, slug string }{{"good", "acme"}, {"bad", "acme"}, {"nobody's", "acme"}, {"bad", ""}, {"later", "globex"}} {
+		stored, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: e.eventType, Tenant: e.slug,
+			Body: fmt.Appendf(nil, `{"type":%q, "n":%d}`, e.eventType, len(m.ids)), SignedWith: "current"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.inbox.Process(t.Context(), stored)
+		m.ids = append(m.ids, stored.ID)
+	}
+	return m
+}
+
+// events calls the command, which must succeed.
+func (m *mailbox) events(t *testing.T, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	if err := commands.Events(t.Context(), m.db, args, &out); err != nil {
+		t.Fatalf("events %v: %v", args, err)
+	}
+	return out.String()
+}
+
+func (m *mailbox) id(n int) string { return fmt.Sprint(m.ids[n]) }
+
+func (m *mailbox) list(t *testing.T, args ...string) (events []map[string]any) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(m.events(t, append([]string{"list", "--json"}, args...)...)))
+	if err := decoder.Decode(&events); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		t.Error("more than one document")
+	}
+	return events
+}
+
+func statuses(events []map[string]any) string {
+	var all []string
+	for _, e := range events {
+		all = append(all, fmt.Sprint(e["status"]))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestEventsList(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	for args, want := range map[string]string{
+		"": "pending failed ignored failed done", "--status failed": "failed failed", "--status done": "done",
+		"--limit 2": "pending failed", "--status ignored": "ignored", "--limit=1 --status=pending": "pending",
+	} {
+		if got := statuses(m.list(t, strings.Fields(args)...)); got != want {
+			t.Errorf("list %s: %s, want %s", args, got, want)
+		}
+	}
+	newest := m.list(t)[0]
+	for _, column := range []string{"id", "event_type", "tenant_slug", "status", "attempts", "last_error", "signed_with", "received_at", "processed_at"} {
+		if _, there := newest[column]; !there {
+			t.Errorf("no %s in %v", column, newest)
+		}
+	}
+	if newest["last_error"] != "not now" || newest["attempts"] != float64(1) || newest["processed_at"] != nil || newest["body"] != nil {
+		t.Errorf("%v", newest)
+	}
+	table := m.events(t, "list")
+	if lines := strings.Split(table, "\n"); len(lines) != 9 || !strings.HasPrefix(lines[0], "ID") || !strings.Contains(table, "first line…") {
+		t.Errorf("the table is\n%s", table)
+	}
+}
+
+func TestAnEmptyListIsAnArray(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	m.events(t, "retry", "--all-failed")
+	m.events(t, "retry", m.id(2)) // the ignored one
+	if got := m.events(t, "list", "--json", "--status", "ignored"); got != "[]\n" {
+		t.Errorf("an empty list is %q", got)
+	}
+}
+
+func TestTheListSaysWhenThePreviousSecretWasUsed(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	if table := m.events(t, "list"); !strings.Contains(table, "previous secret last used: not by any") {
+		t.Errorf("never used:\n%s", table)
+	}
+	if _, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: "x", Body: []byte("{}"), SignedWith: "previous"}); err != nil {
+		t.Fatal(err)
+	}
+	if table := m.events(t, "list", "--status", "done"); !regexp.MustCompile(`previous secret last used: 2\d{3}-`).MatchString(table) {
+		t.Errorf("used once:\n%s", table)
+	}
+}
+
+func TestEventsShow(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	shown := m.events(t, "show", m.id(1))
+	for _, want := range []string{`event_type +bad`, `status +failed`, `tenant_slug +acme`, `signed_with +current`, `ATTEMPT +STARTED`, `(?m)^1 +2\d{3}-.* first line$`} {
+		if !regexp.MustCompile(want).MatchString(shown) {
+			t.Errorf("no %s in\n%s", want, shown)
+		}
+	}
+	if !strings.HasSuffix(shown, "\n"+`{"type":"bad", "n":1}`+"\n") {
+		t.Errorf("not the raw body at the end:\n%s", shown)
+	}
+	stored, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: "x", Body: []byte("\u009b2J\xff"), SignedWith: "current"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := m.events(t, "show", fmt.Sprint(stored.ID)); !strings.HasSuffix(shown, `"\u009b2J\xff"`+"\n") {
+		t.Errorf("a body that a terminal would obey is printed as it is:\n%q", shown)
+	}
+}
+
+func TestEventsRetry(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	for n, want := range map[int]error{0: tenancy.ErrNotRetryable, 1: nil, 2: nil, 3: tenancy.ErrNotRetryable, 4: nil} {
+		if err := commands.Events(t.Context(), m.db, []string{"retry", m.id(n)}, io.Discard); !errors.Is(err, want) {
+			t.Errorf("retry of event %d: %v, want %v", n, err, want)
+		}
+	}
+	if got := statuses(m.list(t)); got != "pending failed pending pending done" {
+		t.Errorf("afterwards they are %s", got)
+	}
+	if retried := m.list(t)[3]; retried["attempts"] != float64(0) {
+		t.Errorf("an operator's retry is no fresh start: %v", retried)
+	}
+	if shown := m.events(t, "show", m.id(1)); !strings.Contains(shown, "first line") {
+		t.Errorf("the history is gone:\n%s", shown)
+	}
+	if got := m.events(t, "retry", "--all-failed"); !strings.Contains(got, ": 0") {
+		t.Errorf("one that names no tenant: %s", got)
+	}
+}
+
+func TestEventsRetryAllFailed(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	if got := m.events(t, "retry", "--all-failed"); !strings.Contains(got, ": 1") {
+		t.Error(got)
+	}
+	if got := statuses(m.list(t)); got != "pending failed ignored pending done" {
+		t.Errorf("afterwards they are %s", got)
+	}
+}
+
+func TestWrongEventsCalls(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed"} {
+		if err := commands.Events(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, commands.ErrUsage) {
+			t.Errorf("events %s: %v, want a usage error", args, err)
+		}
+	}
+	for _, args := range []string{"show 99", "retry 99"} {
+		if err := commands.Events(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, tenancy.ErrUnknownEvent) {
+			t.Errorf("events %s: %v, want that there is none", args, err)
+		}
+	}
+}
