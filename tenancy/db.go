@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +25,8 @@ type DB struct {
 	options  Options
 	log      *slog.Logger
 	catchUps singleflight.Group
-	failures sync.Map // Slug → failure: migrations on use that failed
+	failures sync.Map             // Slug → failure: migrations on use that failed
+	citus    atomic.Pointer[bool] // nil: not asked yet
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc

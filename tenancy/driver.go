@@ -26,6 +26,7 @@ type txDriver struct {
 	migrations *migrations
 	slug       Slug      // zero: the shared schema
 	create     bool      // the schema may be missing
+	citus      bool      // place the schema as a shard, and send one statement a message
 	version    int64     // where the schema is; 0: nowhere yet
 	ran        chan bool // told after each file whether it went well
 }
@@ -57,6 +58,9 @@ func (d *txDriver) prologue() string {
 	if d.create {
 		create = "CREATE SCHEMA IF NOT EXISTS " + schema + "; "
 	}
+	if d.citus {
+		create = shardSchema + create
+	}
 	return create + "SET LOCAL search_path TO " + path + "; " +
 		"CREATE TABLE IF NOT EXISTS " + schema + ".schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
 		"SELECT version FROM " + schema + ".schema_migrations ORDER BY version DESC LIMIT 1"
@@ -87,7 +91,7 @@ func (d *txDriver) SetVersion(version int, dirty bool) error {
 	return nil
 }
 
-// Run sends a whole file as one message.
+// Run sends a whole file as one message; on Citus, statement by statement.
 func (d *txDriver) Run(migration io.Reader) (err error) {
 	defer func() {
 		if err != nil {
@@ -98,8 +102,18 @@ func (d *txDriver) Run(migration io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := d.tx.Conn().PgConn().Exec(d.ctx, string(sql)).ReadAll(); err != nil {
-		return &MigrationError{Slug: d.slug, File: d.migrations.names[d.version], Line: errorLine(string(sql), err), Err: err}
+	messages := []string{string(sql)}
+	if d.citus {
+		messages = splitSQL(string(sql))
+	}
+	for _, message := range messages {
+		if _, err := d.tx.Conn().PgConn().Exec(d.ctx, message).ReadAll(); err != nil {
+			line := errorLine(message, err)
+			if line > 0 {
+				line += strings.Count(string(sql[:strings.Index(string(sql), message)]), "\n")
+			}
+			return &MigrationError{Slug: d.slug, File: d.migrations.names[d.version], Line: line, Err: err}
+		}
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 // active. It is one transaction: on an error nothing of it has happened.
 // It does nothing to a tenant that is ready, and brings a cancelled one back
 // with its data. It returns a *MigrationError when a file of schema/tenant
-// fails. A schema that is newer than this program is left as it is.
+// fails, and ErrPurging. A schema that is newer than this program is left as it
+// is.
 func (db *DB) Provision(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		return db.provision(ctx, tx, slug)
@@ -22,13 +23,11 @@ func (db *DB) Provision(ctx context.Context, slug Slug) error {
 // provision is Provision in a transaction that holds the tenant's lock. Its
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	if err := notPurging(ctx, tx, slug); err != nil {
-		return err
-	}
 	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
 		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
-			schema_version = %[2]d, migrate_error = NULL, updated_at = now()`)
+			schema_version = %[2]d, migrate_error = NULL, updated_at = now()
+		WHERE tenants.purging_since IS NULL`)
 }
 
 // provisionUnlessCancelled is Provision for one who has not the platform's word
@@ -64,9 +63,14 @@ func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 
 // migrateTenant runs the files that the tenant lacks and records the outcome in
 // both places, the schema and the registry, in one message. register is a
-// format of the slug, which is safe inside quotes, and the version.
+// format of the slug, which is safe inside quotes, and the version; it must
+// touch the tenant's row, unless the tenant is being purged.
 func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) error {
-	d.ctx, d.migrations = ctx, db.tenant
+	citus, err := db.onCitus(ctx, d.tx)
+	if err != nil {
+		return err
+	}
+	d.ctx, d.migrations, d.citus = ctx, db.tenant, citus
 	if err := db.tenant.up(d); err != nil {
 		return fmt.Errorf("tenant %s: %w", d.slug, err)
 	}
@@ -75,8 +79,12 @@ func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) e
 			"tenant", d.slug.String(), "version", d.version, "newest_known", db.tenant.latest)
 	}
 	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version)
-	if _, err := d.tx.Exec(ctx, record); err != nil {
+	registered, err := d.tx.Exec(ctx, record)
+	if err != nil {
 		return fmt.Errorf("tenant %s: record version: %w", d.slug, err)
+	}
+	if registered.RowsAffected() == 0 {
+		return fmt.Errorf("tenant %s: %w", d.slug, ErrPurging)
 	}
 	return nil
 }

@@ -31,11 +31,22 @@ func TestMain(m *testing.M) {
 	if text, set := os.LookupEnv(childEnv); set {
 		play(text)
 	}
-	code := m.Run()
-	if program, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(program))
+	temp, err := openTemp()
+	if err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(temp)
 	os.Exit(code)
+}
+
+// openTemp makes a directory for temporary files, open to every user, so that all that the tests leave can be removed.
+func openTemp() (string, error) {
+	dir, err := os.MkdirTemp("/tmp", "localpg-test-")
+	if err != nil {
+		return "", err
+	}
+	return dir, errors.Join(os.Chmod(dir, 0o777|os.ModeSticky), os.Setenv("TMPDIR", dir))
 }
 
 func play(text string) {
@@ -103,7 +114,12 @@ func beginChild(t *testing.T, a account, p part, env ...string) *child {
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.kill() })
+	t.Cleanup(func() {
+		_ = c.kill()
+		if c.SocketDir != "" {
+			mustVanish(t, c.SocketDir)
+		}
+	})
 	return c
 }
 
@@ -138,7 +154,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("/tmp", "localpg-test-")
+	dir, err := os.MkdirTemp("", "program-")
 	if err != nil {
 		return "", err
 	}

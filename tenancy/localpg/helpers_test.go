@@ -35,7 +35,7 @@ func self() account { return account{uid: os.Geteuid(), gid: os.Getegid()} }
 // dataDir is a directory that every user can enter, unlike t.TempDir.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "localpg-test-")
+	dir, err := os.MkdirTemp("", "data-")
 	if err != nil {
 		t.Fatal(err)
 	}
