@@ -2,6 +2,9 @@
 //
 // The server listens on a unix socket only, in a directory of its own, so that nothing can collide with it. It belongs to
 // the process that started it: when that process ends, in whatever way, so does the server.
+//
+// PostgreSQL's programs are taken from the directory that POSTGRES_BIN names, else from PATH, else from where the usual
+// packages put them, else they are fetched once.
 package localpg
 
 import (
