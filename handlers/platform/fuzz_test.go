@@ -44,7 +44,7 @@ func FuzzParseEnvelope(f *testing.F) {
 		`{"eventType":"subscription.created","data":{"tenantSlug":"acme"}}`, `{"eventType":"tenant.cancelled","tenant":{"slug":"acme"}}`,
 		`{"eventType":"x","tenantSlug":null,"slug":7}`, `{"eventType":"x","eventType":"y"}`, `{"EventType":"x"}`, `{"eventType":""}`, `{"eventType":{}}`,
 		`[]`, `null`, `"x"`, ``, `{`, "\xef\xbb\xbf{}", `{"eventType":"x"}{"eventType":"y"}`, `{"eventType":"\ud800"}`, `{"eventType":"a\u0000b"}`,
-		strings.Repeat(`{"data":`, 10_001), `{"eventType":"x","data":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`,
+		strings.Repeat(`{"data":`, 40), `{"eventType":"x","data":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`,
 		`{"eventType":"x","data":{"data":{"data":{}}},"tenant":[{"slug":"a"}]}`, `{"eventType":"x","tenantSlug":"a\"; DROP SCHEMA public; --"}`,
 	} {
 		f.Add([]byte(seed))
@@ -74,7 +74,7 @@ func FuzzParseUserInfo(f *testing.F) {
 		`{"userId":1,"tenantSlug":"acme","subscriptionStatus":"Active"}`, `{"userId":"u","tenantSlug":"","subscriptionStatus":"Active"}`,
 		`{"userId":"u","tenantSlug":"acme","subscriptionStatus":null}`, `{"userid":"u","TENANTSLUG":"acme","subscriptionStatus":"Active"}`,
 		`{"userId":"u","userId":"v","tenantSlug":"acme","subscriptionStatus":"Active","tenantStatus":false}`, `{"userId":"\ud800","tenantSlug":"a","subscriptionStatus":"x"}`,
-		`{"userId":"a\nb","tenantSlug":"a","subscriptionStatus":"x"}`, `null`, `[]`, `7`, ``, `{"userId":["u"]}`, strings.Repeat("[", 10_001),
+		`{"userId":"a\nb","tenantSlug":"a","subscriptionStatus":"x"}`, `null`, `[]`, `7`, ``, `{"userId":["u"]}`, strings.Repeat("[", 100),
 	} {
 		f.Add([]byte(seed), "tenantStatus")
 	}
