@@ -17,6 +17,7 @@ import (
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev"
+	"example.com/subproduct/handlers/platform/send"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
 )
@@ -83,6 +84,8 @@ func table() []command {
 		{"serve", "the server, on the configuration of the environment (the default)", serve},
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", migrate},
 		{"tenants", "list, show, provision, cancel, restore, export, purge", withDatabase(commands.Tenants)},
+		{"events", "list, show, retry: the webhook inbox", withDatabase(commands.Events)},
+		{"send-event", "signs and posts one event, as the platform would", sendEvent},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", schemaScript},
 		{"healthcheck", "asks the local server's health URL; for a container", healthcheck},
 		{"version", "prints the version", version},
@@ -170,11 +173,24 @@ func schemaScript(ctx context.Context, args []string, _ config.Lookup, stdout io
 	return asUsage(commands.SchemaScript(ctx, db, args, stdout))
 }
 
+// sendEvent needs the secret and nothing else.
+func sendEvent(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+	env, err := config.WithDotEnv(env, ".env")
+	if err != nil {
+		return usageError{err}
+	}
+	secret, err := config.LoadWebhookSecret(env)
+	if err != nil {
+		return usageError{err}
+	}
+	return asUsage(send.Run(ctx, secret.Reveal(), args, stdout))
+}
+
 func asUsage(err error) error {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return nil
-	case errors.Is(err, commands.ErrUsage):
+	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage):
 		return usageError{err}
 	}
 	return err
