@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -194,7 +196,7 @@ func TestServeWithoutADatabase(t *testing.T) {
 // to a second copy, and no process is left behind.
 func TestDev(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := openDir(t)
 	first := startDev(t, dir)
 	await(t, func() bool { return status(first.app+"/") == 200 && status(first.console+"/") == 200 }, first.text)
 	second := startDev(t, dir)
@@ -209,13 +211,28 @@ func TestDev(t *testing.T) {
 	first.end(t, syscall.SIGKILL)
 	first.awaitNothingLeft(t)
 	again := startDev(t, dir)
-	if n := tenants(t, again.database); n != 2 {
+	if n := count(t, again.database, `SELECT count(*) FROM public.tenants`); n != 2 {
 		t.Errorf("%d tenants after a restart, want the 2 of before", n)
 	}
 	if code := again.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit %d\n%s", code, again.text())
 	}
 	again.awaitNothingLeft(t)
+}
+
+// openDir is a temporary folder that PostgreSQL's own user can enter too, which
+// t.TempDir is not when root runs the tests.
+func openDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 type devRun struct {
@@ -252,15 +269,94 @@ func (d *devRun) awaitNothingLeft(t *testing.T) {
 	await(t, func() bool { return left() == "" }, func() string { return "left behind:\n" + left() })
 }
 
-func tenants(t *testing.T, url string) (n int) {
+// behind makes n tenants that are registered and have an empty schema: as far
+// behind as one can be.
+func behind(t *testing.T, url string, n int) {
+	t.Helper()
+	p := start(t, t.TempDir(), []string{"DATABASE_URL=" + url}, "migrate")
+	if err := p.Wait(); err != nil {
+		t.Fatal(p.text())
+	}
+	for at := 0; at < n; at += 200 {
+		execSQL(t, url, fmt.Sprintf(`
+			INSERT INTO public.tenants (slug, schema_version) SELECT 't' || i, 0 FROM generate_series(%[1]d, %[2]d) i;
+			DO $$ BEGIN FOR i IN %[1]d..%[2]d LOOP EXECUTE 'CREATE SCHEMA tenant_t' || i; END LOOP; END $$`, at, at+199))
+	}
+}
+
+func execSQL(t *testing.T, url, sql string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM public.tenants`).Scan(&n); err != nil {
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// 2,000 tenants of which one is broken, and a `migrate` that is killed ten
+// times: each tenant is at its old or its new version at any moment, and in the
+// end all are as an undisturbed run makes them.
+func TestMigrateIsKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	env := []string{"DATABASE_URL=" + url}
+	behind(t, url, 2000)
+	execSQL(t, url, `CREATE TABLE tenant_t777.notes (broken int)`)
+	for range 10 {
+		before := count(t, url, `SELECT count(*) FROM public.tenants WHERE schema_version > 0`)
+		p := start(t, t.TempDir(), env, "migrate", "--jobs", "2")
+		enough := before + 1 + rand.IntN(150)
+		await(t, func() bool {
+			return count(t, url, `SELECT count(*) FROM public.tenants WHERE schema_version > 0`) >= enough
+		}, p.text)
+		p.end(t, syscall.SIGKILL)
+		if n := count(t, url, `SELECT count(*) FROM public.tenants WHERE slug <> 't777' AND (schema_version > 0) <> (to_regclass('tenant_' || slug || '.notes') IS NOT NULL)`); n != 0 {
+			t.Fatalf("%d tenants are half migrated", n)
+		}
+	}
+	p := start(t, t.TempDir(), env, "migrate", "--json")
+	_ = p.Wait()
+	if p.ProcessState.ExitCode() != 1 || !strings.Contains(p.text(), `"slug": "t777"`) || !strings.Contains(p.text(), "already exists") {
+		t.Errorf("with one broken: exit %d\n%s", p.ProcessState.ExitCode(), p.text())
+	}
+	if n := count(t, url, `SELECT count(*) FROM public.tenants WHERE schema_version > 0`); n != 1999 {
+		t.Errorf("%d are up, want 1999", n)
+	}
+	execSQL(t, url, `DROP TABLE tenant_t777.notes`)
+	p = start(t, t.TempDir(), env, "migrate", "--json")
+	if err := p.Wait(); err != nil || !strings.Contains(p.text(), `"migrated": 1,`) || !strings.Contains(p.text(), `"unchanged": 1999`) {
+		t.Errorf("after the repair: %v\n%s", err, p.text())
+	}
+	if p = start(t, t.TempDir(), env, "migrate", "--drift"); p.Wait() != nil {
+		t.Errorf("catalogs differ from an undisturbed run:\n%s", p.text())
+	}
+}
+
+func count(t *testing.T, url, sql string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestTheContainersProgramHasNoDevelopmentParts(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "-tags", "production", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"simulator", "conformance", "localpg", "embedded-postgres"} {
+		if strings.Contains(string(out), part) {
+			t.Errorf("a production build contains %s", part)
+		}
+	}
 }

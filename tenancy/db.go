@@ -36,6 +36,9 @@ type DB struct {
 type Options struct {
 	URL      string
 	MaxConns int // 0: pgx's default
+	// MaxTenantsPerConn is after how many different tenants a connection is
+	// replaced; 0: 250.
+	MaxTenantsPerConn int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
 	// Shared and Tenant are the migrations; nil: those of the package schema.
@@ -45,9 +48,9 @@ type Options struct {
 	Configure func(*pgxpool.Config)
 }
 
-// Backends remember every table that they ever touched: with many tenants a
-// connection grows, so it is replaced now and then.
 const (
+	// A connection is replaced now and then, that a change of the server's
+	// settings or addresses reaches it.
 	connLifetime       = 30 * time.Minute
 	connLifetimeJitter = 5 * time.Minute
 	connectTimeout     = 5 * time.Second
@@ -100,6 +103,7 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "subproduct"
 	}
 	config.AfterConnect = publicOnly
+	config.AfterRelease = metFewerThan(orDefault(o.MaxTenantsPerConn, maxTenantsPerConn))
 	if o.Configure != nil {
 		o.Configure(config)
 	}

@@ -42,9 +42,13 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if err := db.catchUp(ctx, tenant); err != nil {
 		return err
 	}
-	err = db.transact(ctx, beginTenant(tenant.Slug), fn)
+	run := func(tx pgx.Tx) error {
+		meet(tx.Conn(), tenant.Slug)
+		return fn(tx)
+	}
+	err = db.transact(ctx, beginTenant(tenant.Slug), run)
 	if sqlState(err) == codeStalePlan {
-		err = db.transact(ctx, beginTenant(tenant.Slug), fn)
+		err = db.transact(ctx, beginTenant(tenant.Slug), run)
 	}
 	return err
 }
