@@ -14,6 +14,7 @@ type Config struct {
 	DatabaseURL      Secret
 	DatabaseMaxConns int
 	MigrateOnStart   bool
+	TenantRoles      bool
 
 	AppSlug         string
 	PublicURL       *url.URL
@@ -57,6 +58,7 @@ func load(r *reader) Config {
 		DatabaseURL:      newSecret(r.secret("DATABASE_URL", required)),
 		DatabaseMaxConns: r.count("DATABASE_MAX_CONNS", 16),
 		MigrateOnStart:   r.boolean("MIGRATE_ON_START", true),
+		TenantRoles:      r.boolean("TENANT_ROLES", false),
 
 		AppSlug:         r.text("APP_SLUG", required),
 		PublicURL:       r.origin("PUBLIC_URL"),

@@ -1,0 +1,110 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// .env.example as it is does not start: every one of its values is named.
+func TestPlaceholdersAreRefused(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(content), -1) {
+		env[m[1]] = m[2]
+	}
+	if len(env) != 7 {
+		t.Fatalf("%d required settings", len(env))
+	}
+	_, err = load(env)
+	for name, value := range env {
+		if err == nil || !strings.Contains(err.Error(), name+" is still the placeholder") {
+			t.Errorf("%s is not refused: %v", name, err)
+		}
+		one := complete()
+		one[name] = value
+		if _, err := load(one); err == nil || !strings.Contains(err.Error(), name+" is still the placeholder") {
+			t.Errorf("%s alone: %v", name, err)
+		}
+	}
+}
+
+func TestAPlaceholderInAFileIsRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("change-me\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := complete()
+	delete(env, "WEBHOOK_SECRET")
+	env["WEBHOOK_SECRET_FILE"] = file
+	if _, err := load(env); err == nil || !strings.Contains(err.Error(), "WEBHOOK_SECRET_FILE is still the placeholder") {
+		t.Errorf("%v", err)
+	}
+}
+
+// How long the platform's key and secret are is the platform's affair: a short
+// one is said, and served.
+func TestShortSecretsAreAWarning(t *testing.T) {
+	t.Parallel()
+	env := complete()
+	env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"], env["WEBHOOK_SECRET_PREVIOUS"] = "k", strings.Repeat("x", 16), "fifteen bytes.."
+	c, err := load(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(c.Warnings(), "\n")
+	if !strings.Contains(got, "PLATFORM_API_KEY is short") || !strings.Contains(got, "WEBHOOK_SECRET_PREVIOUS is short") ||
+		strings.Contains(got, "WEBHOOK_SECRET is short") || strings.Contains(got, "fifteen") {
+		t.Errorf("warnings are:\n%s", got)
+	}
+}
+
+func TestWhatElseIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ setting, value, want string }{
+		"public in the clear":   {"PUBLIC_URL", "http://app.example", "PUBLIC_URL is http"},
+		"platform in the clear": {"PLATFORM_BASE_URL", "http://p.example", "called by http"},
+		"keys in the clear":     {"PLATFORM_JWKS_URL", "http://p.example/keys", "called by http"},
+		"everybody a proxy":     {"TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0", "trusts everybody"},
+		"this machine":          {"PUBLIC_URL", "http://127.0.0.1:8080", ""},
+	} {
+		env := complete()
+		env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"] = strings.Repeat("k", 32), strings.Repeat("s", 32)
+		env[c.setting] = c.value
+		loaded, err := load(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(loaded.Warnings(), "\n")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestSettingsOfTheSignIn(t *testing.T) {
+	t.Parallel()
+	env := complete()
+	env["LOGIN_RATE_LIMIT"], env["SSO_STATE"], env["PLATFORM_JWKS_URL"] = "-1", "perhaps", "ftp://p.example"
+	_, err := load(env)
+	for _, name := range []string{"LOGIN_RATE_LIMIT", "SSO_STATE", "PLATFORM_JWKS_URL"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+	env["LOGIN_RATE_LIMIT"], env["SSO_STATE"], env["PLATFORM_JWKS_URL"] = "0", "true", "https://p.example/keys"
+	c, err := load(env)
+	if err != nil || c.LoginRateLimit != 0 || !c.SSOState || c.PlatformJWKSURL.String() != "https://p.example/keys" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if c, _ := load(complete()); c.LoginRateLimit != 20 || c.SSOState || c.PlatformJWKSURL != nil {
+		t.Errorf("defaults: %d %v %v", c.LoginRateLimit, c.SSOState, c.PlatformJWKSURL)
+	}
+}
