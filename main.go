@@ -155,7 +155,7 @@ func onDatabase(ctx context.Context, conns int, args []string, env config.Lookup
 	if err != nil {
 		return usageError{err}
 	}
-	db, err := tenancy.Open(ctx, tenancy.Options{URL: c.DatabaseURL.Reveal(), MaxConns: conns, Logger: c.Logger(os.Stderr)})
+	db, err := tenancy.Open(ctx, tenancy.Options{URL: c.DatabaseURL.Reveal(), MaxConns: conns, TenantRoles: c.TenantRoles, Logger: c.Logger(os.Stderr)})
 	if err != nil {
 		return err
 	}

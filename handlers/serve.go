@@ -22,7 +22,7 @@ import (
 type ServeOptions struct {
 	Pages    fs.FS           // nil: the embedded templates
 	Live     bool            // parse Pages anew for each request
-	Database tenancy.Options // URL, MaxConns, MigrateOnUse and Logger are taken from the configuration
+	Database tenancy.Options // but for its URL, MaxConns, MigrateOnUse, TenantRoles and Logger: these are settings
 	// Routes adds routes for signed-in requests.
 	Routes func(user *echo.Group, db *tenancy.DB)
 }
@@ -39,7 +39,7 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 		o.Pages = templates.FS
 	}
 	o.Database.URL, o.Database.MaxConns = c.DatabaseURL.Reveal(), c.DatabaseMaxConns
-	o.Database.MigrateOnUse, o.Database.Logger = c.MigrateOnStart, log
+	o.Database.MigrateOnUse, o.Database.TenantRoles, o.Database.Logger = c.MigrateOnStart, c.TenantRoles, log
 	db, err := tenancy.Open(ctx, o.Database)
 	if err != nil {
 		return err

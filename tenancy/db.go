@@ -27,6 +27,7 @@ type DB struct {
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
+	noRoles  atomic.Bool          // the database user may not make roles
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc
@@ -36,6 +37,8 @@ type DB struct {
 type Options struct {
 	URL      string
 	MaxConns int // 0: pgx's default
+	// TenantRoles gives each tenant a database role of its own; see roles.go.
+	TenantRoles bool
 	// MaxTenantsPerConn is after how many different tenants a connection is
 	// replaced; 0: 250.
 	MaxTenantsPerConn int

@@ -24,9 +24,9 @@ func (db *DB) Provision(ctx context.Context, slug Slug) error {
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
-		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
+		INSERT INTO public.tenants (slug, status, schema_version, db_role) VALUES ('%[1]s', 'active', %[2]d, %[3]s)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
-			schema_version = %[2]d, migrate_error = NULL, updated_at = now()
+			schema_version = %[2]d, db_role = %[3]s, migrate_error = NULL, updated_at = now()
 		WHERE tenants.purging_since IS NULL`)
 }
 
@@ -58,13 +58,14 @@ func (db *DB) upgrade(ctx context.Context, slug Slug) error {
 // upgradeTenant is upgrade in a transaction that holds the tenant's lock.
 func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
-		UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[1]s'`)
+		UPDATE public.tenants SET schema_version = %[2]d, db_role = %[3]s, migrate_error = NULL, updated_at = now()
+		WHERE slug = '%[1]s'`)
 }
 
 // migrateTenant runs the files that the tenant lacks and records the outcome in
 // both places, the schema and the registry, in one message. register is a
-// format of the slug, which is safe inside quotes, and the version; it must
-// touch the tenant's row, unless the tenant is being purged.
+// format of the slug, which is safe inside quotes, the version, and the role as
+// a literal; it must touch the tenant's row, unless the tenant is being purged.
 func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) error {
 	citus, err := db.onCitus(ctx, d.tx)
 	if err != nil {
@@ -78,7 +79,11 @@ func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) e
 		db.log.WarnContext(ctx, "the tenant's schema is newer than this program",
 			"tenant", d.slug.String(), "version", d.version, "newest_known", db.tenant.latest)
 	}
-	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version)
+	role, err := db.makeRole(d)
+	if err != nil {
+		return fmt.Errorf("tenant %s: role: %w", d.slug, err)
+	}
+	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version, role)
 	registered, err := d.tx.Exec(ctx, record)
 	if err != nil {
 		return fmt.Errorf("tenant %s: record version: %w", d.slug, err)

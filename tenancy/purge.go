@@ -40,7 +40,16 @@ func (db *DB) Purge(ctx context.Context, slug Slug) error {
 		}
 	}
 	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, fmt.Sprintf(`DROP SCHEMA IF EXISTS %s CASCADE; DELETE FROM public.tenants WHERE slug = '%s'`, slug.ident(), slug.s))
+		var role string
+		err := tx.QueryRow(ctx, `DELETE FROM public.tenants WHERE slug = $1 RETURNING coalesce(db_role, '')`, slug.s).Scan(&role)
+		if err != nil {
+			return err
+		}
+		drop := fmt.Sprintf(`DROP SCHEMA IF EXISTS %s CASCADE`, slug.ident())
+		if role != "" {
+			drop += `; DROP ROLE IF EXISTS ` + pgx.Identifier{role}.Sanitize()
+		}
+		_, err = tx.Exec(ctx, drop)
 		return err
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func (db *DB) EnsureReady(ctx context.Context, slug Slug) error {
 // the tenant's requests get the same error for a while: they must not all run
 // the migration in vain.
 func (db *DB) catchUp(ctx context.Context, t Tenant) error {
-	if t.SchemaVersion >= db.tenant.latest || !db.options.MigrateOnUse {
+	if t.SchemaVersion >= db.tenant.latest && !db.lacksRole(t) || !db.options.MigrateOnUse {
 		return nil
 	}
 	if last, ok := db.failures.Load(t.Slug); ok && time.Since(last.(failure).at) < failurePause {

@@ -46,9 +46,10 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		meet(tx.Conn(), tenant.Slug)
 		return fn(tx)
 	}
-	err = db.transact(ctx, beginTenant(tenant.Slug), run)
+	begin := beginTenant(tenant.Slug) + db.takeRole(tenant)
+	err = db.transact(ctx, begin, run)
 	if sqlState(err) == codeStalePlan {
-		err = db.transact(ctx, beginTenant(tenant.Slug), run)
+		err = db.transact(ctx, begin, run)
 	}
 	return err
 }

@@ -10,7 +10,8 @@ CREATE TABLE public.tenants (
     updated_at      timestamptz NOT NULL DEFAULT now(),
     cancelled_at    timestamptz,
     last_sign_in_at timestamptz,
-    purging_since   timestamptz -- its data is being dropped: there is no way back
+    purging_since   timestamptz, -- its data is being dropped: there is no way back
+    db_role         text         -- the database role that its requests take on, if any
 );
 CREATE INDEX tenants_schema_version ON public.tenants (schema_version, slug);
 
