@@ -85,6 +85,38 @@ func TestAConnectionForgetsItsTenant(t *testing.T) {
 	}
 }
 
+// What a handler leaves on its connection for the session's whole life, which
+// Release does not undo, shows no other tenant its rows: neither a search_path
+// nor a temporary table, which PostgreSQL would look at before all others.
+func TestWhatAHandlerLeavesBehindShowsNobodyItsRows(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for name, way := range map[string]string{"directly": url, "through a pooler": ""} {
+		t.Run(name, func(t *testing.T) {
+			if way == "" {
+				way = pgtest.Pooler(t, url)
+			}
+			db := open(t, tenancy.Options{URL: way, Tenant: things, MaxConns: 1})
+			acme, globex := provision(t, db, "acme"), provision(t, db, "globex")
+			if err := add(acme, db, "acme"); err != nil {
+				t.Fatal(err)
+			}
+			for _, left := range []string{`SET search_path TO tenant_acme`, `CREATE TEMP TABLE things AS SELECT * FROM things`, `CREATE TEMP TABLE scratch AS SELECT * FROM things`} {
+				if err := db.InTx(acme, func(tx pgx.Tx) error { _, err := tx.Exec(acme, left); return err }); err != nil {
+					t.Fatal(err)
+				}
+				if seen, err := owners(globex, db); err != nil || len(seen) != 0 {
+					t.Errorf("after %s another tenant sees %v, %v", left, seen, err)
+				}
+			}
+			err := db.InTx(globex, func(tx pgx.Tx) error { _, err := tx.Exec(globex, `SELECT * FROM scratch`); return err })
+			if err == nil {
+				t.Error("a temporary table is there for the next tenant")
+			}
+		})
+	}
+}
+
 // Names that differ in one character, in what others fold or in what others
 // cut off are different tenants.
 func TestTenantsWhoseNamesAreAlike(t *testing.T) {
