@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -176,5 +177,43 @@ func TestACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 	}
 	if result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{}); err != nil || len(result.Failed) > 0 || query[int](t, url, atTwo) != 20 {
 		t.Errorf("the next run: %+v, %v; want the rest done", result, err)
+	}
+}
+
+// What schema/README.md says to do about a big table: the index is built ahead,
+// concurrently, and the migration finds it.
+func TestAnIndexThatWasBuiltAheadIsFound(t *testing.T) {
+	t.Parallel()
+	url, db := town(t, 2, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
+		"000002_i.up.sql", "CREATE INDEX IF NOT EXISTS a_i ON a ((id % 10))"))
+	exec(t, url, `CREATE INDEX CONCURRENTLY a_i ON "tenant_t000".a ((id % 10))`)
+	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
+	if err != nil || result.Migrated != 2 || query[int](t, url, atTwo) != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if err := db.FindDrift(t.Context(), 1, func(d tenancy.Drift) { t.Error(d) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheRunnersMemoryDoesNotGrowWithTheTenants(t *testing.T) {
+	_, db := town(t, 600, versionTwo)
+	live := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var early, late int64
+	_, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Jobs: 2, Progress: func(p tenancy.FleetProgress) {
+		switch p.Migrated {
+		case 100:
+			early = live()
+		case 600:
+			late = live()
+		}
+	}})
+	if perTenant := (late - early) / 500; err != nil || perTenant > 256 {
+		t.Errorf("%d bytes stay for each tenant, %v; want none to speak of", perTenant, err)
 	}
 }
