@@ -48,5 +48,9 @@ func (a *App) routes(e *echo.Echo) *echo.Group {
 	user.GET("/api/notes", notes.list)
 	user.POST("/api/notes", notes.create)
 	user.DELETE("/api/notes/:id", notes.delete)
+
+	// Last, for each group has set one of its own: what does not exist is 404 to
+	// everybody, and no reason to sign in.
+	browser.RouteNotFound("/*", echo.NotFoundHandler)
 	return user
 }
