@@ -58,6 +58,9 @@ func TestAProgramIsToldWhereToGo(t *testing.T) {
 		t.Errorf("answer = %v, want the callback address with a code", answer)
 	}
 	d.api(t, "POST", "/_sim/subscribe", `{"slug":"globex"}`, 422)
+	if who := d.api(t, "POST", "/_sim/subscribe", `{"slug":"acme","plan":"basic","email":"BEN@acme.example"}`, 200)["user"]; who == "ada" {
+		t.Error("the user that the subscription named is not the one to sign in")
+	}
 }
 
 func TestOpeningTheProductAsSomebody(t *testing.T) {

@@ -89,6 +89,15 @@ func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := d.checkText("1", code); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.checkText("1", code); err == nil {
+		t.Error("a code was accepted twice")
+	}
+	if code, err = d.sendText("1"); err != nil {
+		t.Fatal(err)
+	}
 	for range textTries {
 		if _, err := d.checkText("1", "no"); err == nil {
 			t.Fatal("a wrong code was accepted")
@@ -112,6 +121,10 @@ func TestSigningOutOfThePlatform(t *testing.T) {
 	if page, _ := get(t, b, sso); page.StatusCode != http.StatusOK {
 		t.Errorf("signed out: %d, want the sign-in page", page.StatusCode)
 	}
+	if d.mu.Lock(); len(d.sessions) != 0 {
+		t.Error("the session outlives its cookie")
+	}
+	d.mu.Unlock()
 }
 
 func TestASessionEnds(t *testing.T) {

@@ -50,8 +50,8 @@ func compareScripts(field, own []string) ScriptCheck {
 		}
 		return ""
 	}
-	for i := range max(len(field), len(own)) {
-		if at(field, i) != at(own, i) || i >= len(field) || i >= len(own) {
+	for i := range max(len(field), len(own)) { // no text ends in a blank line
+		if at(field, i) != at(own, i) {
 			return ScriptCheck{Known: true, Line: i + 1, Field: at(field, i), Own: at(own, i)}
 		}
 	}

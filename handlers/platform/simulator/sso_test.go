@@ -60,6 +60,23 @@ func TestBadSignInRequestsAreExplained(t *testing.T) {
 	}
 }
 
+func TestARedirectHasTheCallbacksOrigin(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) { o.Product.CallbackURL = "https://product.example/sso/callback" })
+	for redirect, want := range map[string]int{
+		"https://product.example/elsewhere":    http.StatusOK,
+		"https://PRODUCT.example/":             http.StatusOK,
+		"http://product.example/sso/callback":  http.StatusBadRequest,
+		"https://product.example.evil/":        http.StatusBadRequest,
+		"https://product.example:444/":         http.StatusBadRequest,
+		"https://product.example@evil.example": http.StatusBadRequest,
+	} {
+		if page, _ := get(t, browser(t), d.ssoURL(redirect)); page.StatusCode != want {
+			t.Errorf("redirect %s: %d, want %d", redirect, page.StatusCode, want)
+		}
+	}
+}
+
 func TestAnyRedirectWhenAllowed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.AllowAnyRedirect = true })
