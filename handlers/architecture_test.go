@@ -48,7 +48,7 @@ func listed(t *testing.T) map[string]goPackage {
 	found := map[string]goPackage{}
 	for d := json.NewDecoder(strings.NewReader(string(output))); ; {
 		var p goPackage
-		if err := d.Decode(&p); err == io.EOF { //nolint:errorlint // the decoder returns it bare
+		if err := d.Decode(&p); err == io.EOF {
 			return found
 		} else if err != nil {
 			t.Fatal(err)

@@ -288,7 +288,7 @@ func TestRotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
 func TestKeysThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
-	small, _ := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // too small on purpose
+	small, _ := rsa.GenerateKey(rand.Reader, 1024) // too small on purpose
 	tooSmall, _ := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: small.Public(), KeyID: "k1"}}})
 	symmetric, _ := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: []byte("secret"), KeyID: "k1"}}})
 	good := m.sign(t, claims(nil), nil)
