@@ -3,6 +3,7 @@ package handlers
 import (
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -35,7 +36,12 @@ type App struct {
 // New wires the app.
 func New(c config.Config, db *tenancy.DB, o ServeOptions, log *slog.Logger) (*App, http.Handler, error) {
 	a := &App{DB: db, config: c, log: log, Health: health.New(db)}
-	a.Inbox = db.NewInbox(a.eventHandlers(), tenancy.InboxOptions{Retention: c.EventRetention})
+	events := a.eventHandlers()
+	if o.Events != nil {
+		maps.Copy(events, o.Events(db))
+	}
+	o.Inbox.Retention = c.EventRetention
+	a.Inbox = db.NewInbox(events, o.Inbox)
 	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
 	a.sso = &sso.SSO{
 		Platform: platform.NewClient(platform.Settings{

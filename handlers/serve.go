@@ -25,6 +25,9 @@ type ServeOptions struct {
 	Database tenancy.Options // but for its URL, MaxConns, MigrateOnUse, TenantRoles and Logger: these are settings
 	// Routes adds routes for signed-in requests.
 	Routes func(user *echo.Group, db *tenancy.DB)
+	// Events adds handlers of events, or replaces them.
+	Events func(db *tenancy.DB) tenancy.EventHandlers
+	Inbox  tenancy.InboxOptions // Retention is taken from the configuration
 }
 
 // Serve runs the server on l until ctx ends, then stops in order: no new

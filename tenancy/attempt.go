@@ -11,9 +11,9 @@ import (
 // accountTimeout bounds the note that an attempt failed.
 const accountTimeout = 5 * time.Second
 
-// complete marks the event as done in the transaction of its effect. note says
-// why it had none.
-func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, e Event, note string, started time.Time) error {
+// complete marks the event as done in the transaction of its effect; void says
+// why it has none.
+func complete(ctx context.Context, tx pgx.Tx, e Event, void string, started time.Time) error {
 	_, err := tx.Exec(ctx, `
 		WITH e AS (
 			UPDATE public.webhook_events
@@ -23,11 +23,7 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, e Event, note string, 
 		)
 		INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
 		SELECT id, attempts, clock_timestamp() - make_interval(secs => $3), $3, nullif($2, '') FROM e`,
-		e.ID, note, time.Since(started).Seconds())
-	if err == nil {
-		in.log.InfoContext(ctx, "event applied", "event_id", e.ID, "event_type", e.Type, "tenant", e.Tenant.String(),
-			"attempt", e.Attempt, "took_ms", time.Since(started).Milliseconds(), "note", note)
-	}
+		e.ID, void, time.Since(started).Seconds())
 	return err
 }
 

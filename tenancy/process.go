@@ -3,6 +3,7 @@ package tenancy
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Outcome is what became of an event while its sender waited.
@@ -17,9 +18,13 @@ const (
 	Rejected                 // stored, and can never succeed
 )
 
-// Process applies a stored event and those of its tenant that came before it.
-// When ctx ends first the outcome is Accepted and the work goes on; Process
-// never takes longer than ctx allows.
+// patience is how long Process waits for an event's turn under a context that
+// has no end.
+const patience = 5 * time.Second
+
+// Process applies a stored event when it is its turn. When ctx ends first the
+// outcome is Accepted and the work goes on; Process never takes longer than ctx
+// allows.
 func (in *Inbox) Process(ctx context.Context, s Stored) Outcome {
 	switch s.Status {
 	case EventDone:
@@ -29,9 +34,12 @@ func (in *Inbox) Process(ctx context.Context, s Stored) Outcome {
 	case EventFailed:
 		return Rejected
 	}
-	until, _ := ctx.Deadline()
+	until, ok := ctx.Deadline()
+	if !ok {
+		until = time.Now().Add(patience)
+	}
 	result := make(chan error, 1)
-	if !in.start(func() { result <- in.work(job{slug: s.Tenant, id: s.ID, until: until}) }) {
+	if !in.start(func() { result <- in.work(job{s.Tenant, s.ID, s.marked, until}) }) {
 		return Accepted
 	}
 	select {
@@ -42,18 +50,16 @@ func (in *Inbox) Process(ctx context.Context, s Stored) Outcome {
 	}
 }
 
-// outcome tells whether an error was the event's own, or no attempt was made,
-// or another did the work.
+// outcome tells whether an attempt failed, or was not made, or another made it.
 func (in *Inbox) outcome(ctx context.Context, id int64, err error) Outcome {
 	if err == nil {
 		return Done
 	}
-	if errors.Is(err, errBusy) || errors.Is(err, errBehind) || in.base.Err() != nil {
+	if errors.Is(err, errBusy) || errors.Is(err, errBehind) || errors.Is(err, errUntried) {
 		return Accepted
 	}
 	var status string
-	var attempts int
-	read := in.db.pool.QueryRow(ctx, `SELECT status, attempts FROM public.webhook_events WHERE id = $1`, id).Scan(&status, &attempts)
+	read := in.db.pool.QueryRow(ctx, `SELECT status FROM public.webhook_events WHERE id = $1`, id).Scan(&status)
 	switch {
 	case ctx.Err() != nil:
 		return Accepted
@@ -63,8 +69,6 @@ func (in *Inbox) outcome(ctx context.Context, id int64, err error) Outcome {
 		return Done
 	case status == EventFailed:
 		return Rejected
-	case attempts == 0:
-		return Accepted // the database failed, not the event
 	}
 	return FailedNow
 }

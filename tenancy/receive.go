@@ -26,6 +26,8 @@ type Stored struct {
 	Reason string // why it is failed
 	// Repeated says that the same bytes were received before, within a day.
 	Repeated bool
+
+	marked bool // an attempt is on record, and is the caller's to make
 }
 
 // repeatWindow is how long an identical body counts as the same event.
@@ -71,13 +73,15 @@ func (in *Inbox) judge(d Delivery) Stored {
 }
 
 // insert returns pgx.ErrNoRows when the same bytes are there already. What is
-// not pending is finished at once.
+// pending is put on record as being tried, else it is finished at once.
 func (in *Inbox) insert(ctx context.Context, d Delivery, s Stored, sum []byte) (Stored, error) {
+	s.marked = s.Status == EventPending
 	err := in.db.pool.QueryRow(ctx, `
 		INSERT INTO public.webhook_events
-			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with, next_attempt_at, processed_at)
+			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with,
+			 next_attempt_at, started_at, processed_at)
 		VALUES ($1, nullif($2, ''), $3, nullif($4, ''), $5, $6, $7,
-			now() + make_interval(secs => $8), CASE WHEN $3 <> 'pending' THEN now() END)
+			now() + make_interval(secs => $8), CASE WHEN $3 = 'pending' THEN now() END, CASE WHEN $3 <> 'pending' THEN now() END)
 		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
 		RETURNING id`,
 		d.Type, s.Tenant.s, s.Status, s.Reason, d.Body, sum, d.SignedWith, in.options.Lease.Seconds()).Scan(&s.ID)
@@ -86,9 +90,8 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s Stored, sum []byte) (
 
 // known returns the event that has the same bytes, or pgx.ErrNoRows when there
 // is none any more: one that was finished more than repeatWindow ago steps aside
-// for a new one. One that is failed or ignored, and that this program could
-// apply, is tried again, as the platform asks for it. These are statements of
-// their own so that each sees what a simultaneous copy has done.
+// for a new one. These are statements of their own so that each sees what a
+// simultaneous copy has done.
 func (in *Inbox) known(ctx context.Context, judged Stored, sum []byte) (Stored, error) {
 	aside, err := in.db.pool.Exec(ctx, `
 		UPDATE public.webhook_events SET newest = false
@@ -100,20 +103,27 @@ func (in *Inbox) known(ctx context.Context, judged Stored, sum []byte) (Stored, 
 	if aside.RowsAffected() > 0 {
 		return Stored{}, pgx.ErrNoRows
 	}
+	s := Stored{Repeated: true}
 	if judged.Status == EventPending {
-		_, err := in.db.pool.Exec(ctx, `
-			UPDATE public.webhook_events SET status = 'pending', tenant_slug = $2, processed_at = NULL,
-				next_attempt_at = now() + make_interval(secs => $3)
-			WHERE body_sha256 = $1 AND newest AND status IN ('failed', 'ignored')`,
-			sum, judged.Tenant.s, in.options.Lease.Seconds())
-		if err != nil {
+		if s.marked, err = in.mark(ctx, judged, sum); err != nil {
 			return Stored{}, err
 		}
 	}
-	s := Stored{Repeated: true}
 	err = in.db.pool.QueryRow(ctx, `
 		SELECT id, coalesce(tenant_slug, ''), status, coalesce(last_error, '')
 		FROM public.webhook_events WHERE body_sha256 = $1 AND newest`, sum).
 		Scan(&s.ID, &s.Tenant.s, &s.Status, &s.Reason)
 	return s, err
+}
+
+// mark puts an attempt on record, as the platform asks for one, at an event that
+// waits for its next, or is failed or ignored and could be applied by this
+// program.
+func (in *Inbox) mark(ctx context.Context, judged Stored, sum []byte) (bool, error) {
+	tag, err := in.db.pool.Exec(ctx, `
+		UPDATE public.webhook_events SET status = 'pending', tenant_slug = $2, processed_at = NULL,
+			started_at = now(), next_attempt_at = now() + make_interval(secs => $3)
+		WHERE body_sha256 = $1 AND newest AND (status IN ('failed', 'ignored') OR status = 'pending' AND started_at IS NULL)`,
+		sum, judged.Tenant.s, in.options.Lease.Seconds())
+	return err == nil && tag.RowsAffected() > 0, err
 }

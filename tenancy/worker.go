@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -61,15 +60,10 @@ func (in *Inbox) take(ctx context.Context, c claimed) {
 	}
 }
 
-// resume makes a claimed attempt. One that did not come about is taken off the
-// record, else the next claim would count it as one that ended badly.
+// resume makes a claimed attempt.
 func (in *Inbox) resume(c claimed) {
-	err := in.work(job{slug: c.slug, id: c.id, claimed: true})
-	if err == nil || errors.Is(err, errNothing) {
-		return
+	err := in.work(job{c.slug, c.id, true, time.Now().Add(lockWait)})
+	if err != nil {
+		in.log.Debug("event not applied", "event_id", c.id, "tenant", c.slug.String(), "error", err)
 	}
-	in.log.Debug("event stays pending", "event_id", c.id, "tenant", c.slug.String(), "error", err)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.base), accountTimeout)
-	defer cancel()
-	_, _ = in.db.pool.Exec(ctx, `UPDATE public.webhook_events SET started_at = NULL WHERE id = $1 AND started_at IS NOT NULL`, c.id)
 }

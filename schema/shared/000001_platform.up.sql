@@ -46,7 +46,7 @@ CREATE TABLE public.webhook_events (
     signed_with     text        NOT NULL DEFAULT 'current' CHECK (signed_with IN ('current', 'previous')),
     received_at     timestamptz NOT NULL DEFAULT now(),
     next_attempt_at timestamptz NOT NULL DEFAULT now(),
-    started_at      timestamptz, -- a worker took it up and has not said how that went
+    started_at      timestamptz, -- an attempt began, and nobody has said yet how it went
     processed_at    timestamptz
 );
 CREATE UNIQUE INDEX webhook_events_newest ON public.webhook_events (body_sha256) WHERE newest;
