@@ -44,9 +44,13 @@ func (s *SSO) Identify(next echo.HandlerFunc) echo.HandlerFunc {
 func bearer(h http.Header) (token string, found bool) {
 	values := h.Values(echo.HeaderAuthorization)
 	for _, v := range values {
-		scheme, rest, _ := strings.Cut(v, " ")
-		if strings.EqualFold(scheme, "Bearer") {
-			token, found = strings.TrimSpace(rest), true
+		parts := strings.Fields(v)
+		if len(parts) == 0 || !strings.EqualFold(parts[0], "Bearer") {
+			continue
+		}
+		found = true
+		if len(parts) == 2 {
+			token = parts[1]
 		}
 	}
 	if len(values) > 1 {

@@ -109,6 +109,9 @@ func TestTokensWithAFlaw(t *testing.T) {
 		refused(t, name, b, with(bad))
 	}
 	refused(t, "two headers", b, http.Header{"Authorization": {"Bearer " + good, "Bearer " + good}})
+	refused(t, "two in one", b, http.Header{"Authorization": {"Bearer " + good + " " + good}})
+	refused(t, "a tab and no token", b, http.Header{"Authorization": {"bearer\t"}})
+	refused(t, "a tab and a bad token", b, http.Header{"Authorization": {"BEARER\t" + good[1:]}})
 	refused(t, "beside another scheme", b, http.Header{"Authorization": {"Basic dTpw", "Bearer " + good}})
 }
 
