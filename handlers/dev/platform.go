@@ -26,7 +26,7 @@ func (d *desk) servePlatform(ctx context.Context) error {
 	})
 	running.Go(func() {
 		<-ctx.Done()
-		_ = server.Close() // live pages never end by themselves
+		_ = server.Close()
 	})
 	if err := server.Serve(d.console); !errors.Is(err, http.ErrServerClosed) {
 		return err

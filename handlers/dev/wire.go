@@ -3,6 +3,7 @@
 package dev
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/tenancy"
 )
 
 const appSlug = "subproduct"
@@ -31,9 +33,10 @@ func (d *desk) configure() (err error) {
 		return fmt.Errorf("dev: %w", err)
 	}
 	d.platform, err = simulator.New(simulator.Options{
-		PublicURL: platformURL,
-		StateFile: d.flags.stateFile(),
-		Logger:    d.log,
+		PublicURL:    platformURL,
+		StateFile:    d.flags.stateFile(),
+		Logger:       d.log,
+		SchemaScript: schemaScript,
 		Product: simulator.Product{
 			Slug: appSlug, Name: "Subproduct", APIKey: apiKey, WebhookSecret: secret,
 			WebhookURL: appURL + "/webhooks/platform", CallbackURL: d.config.CallbackURL(), HealthURL: appURL + "/healthz",
@@ -61,4 +64,14 @@ func sourceTemplates() (pages fs.FS, live bool) {
 		return nil, false
 	}
 	return os.DirFS("templates"), true
+}
+
+// schemaScript is the product's own, for the console's check of its field.
+func schemaScript() (string, error) {
+	db, err := tenancy.Open(context.Background(), tenancy.Options{URL: "postgres://"})
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	return db.SchemaScript()
 }
