@@ -126,6 +126,9 @@ func TestEndingSessions(t *testing.T) {
 		sum := handlertest.Query[int64](t, site, `SELECT id FROM public.sessions WHERE token_hash = sha256($1)`, []byte(b.Token()))
 		return strconv.FormatInt(sum, 10)
 	}
+	if page := first.Get("/sessions"); strings.Count(page.Body, "<li>") != 2 || strings.Contains(page.Body, "/sessions/"+id(colleague)+"/") {
+		t.Errorf("the list is not of one's own two:\n%s", page.Body)
+	}
 	for name, b := range map[string]*handlertest.Browser{"a colleague": colleague, "a stranger": stranger} {
 		if answer := first.Post("/sessions/"+id(b)+"/revoke", nil); answer.Status != http.StatusNotFound || b.User() == "" {
 			t.Errorf("%s's session: %d, and is it there: %q", name, answer.Status, b.User())

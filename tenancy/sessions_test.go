@@ -1,0 +1,65 @@
+package tenancy_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+func TestExpiredSessionsAreSwept(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things})
+	provision(t, db, "acme")
+	live := tenancy.Session{Tenant: slug(t, "acme"), UserID: "u", Data: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour)}
+	if err := db.SaveSession(t.Context(), "live", live); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, url, `INSERT INTO public.sessions (token_hash, data, expires_at)
+		SELECT sha256(n::text::bytea), '{}', now() - interval '1 second' FROM generate_series(1, 2500) n`) // more than one batch
+	tenancy.Sweep(t.Context(), db.NewInbox(nil, tenancy.InboxOptions{}))
+	if n := query[int](t, url, `SELECT count(*) FROM public.sessions`); n != 1 {
+		t.Errorf("%d are left, want the live one", n)
+	}
+	if _, _, found, err := db.FindSession(t.Context(), "live"); !found || err != nil {
+		t.Errorf("the live one: %v, %v", found, err)
+	}
+}
+
+// Writing is for sessions that may be: a new one of an active tenant, an old
+// one that has not been ended.
+func TestWritingSessions(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: things})
+	provision(t, db, "acme")
+	s := tenancy.Session{Tenant: slug(t, "acme"), UserID: "u", Data: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour)}
+	ctx := t.Context()
+	if err := db.UpdateSession(ctx, "never", s); !errors.Is(err, tenancy.ErrSessionEnded) {
+		t.Errorf("one that never was: %v", err)
+	}
+	if err := errors.Join(db.SaveSession(ctx, "a", s), db.UpdateSession(ctx, "a", s)); err != nil {
+		t.Error(err)
+	}
+	if err := db.SaveSession(ctx, "a", s); err == nil {
+		t.Error("a token was given out twice")
+	}
+	past := s
+	past.ExpiresAt = time.Now().Add(-time.Second)
+	if err := db.SaveSession(ctx, "old", past); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.UpdateSession(ctx, "old", s); !errors.Is(err, tenancy.ErrSessionEnded) {
+		t.Errorf("one that has expired: %v", err)
+	}
+	if err := db.Cancel(ctx, slug(t, "acme")); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"saved": db.SaveSession(ctx, "b", s), "updated": db.UpdateSession(ctx, "a", s)} {
+		if !errors.Is(err, tenancy.ErrTenantCancelled) && !errors.Is(err, tenancy.ErrSessionEnded) {
+			t.Errorf("after the cancellation one was %s: %v", what, err)
+		}
+	}
+}
