@@ -16,6 +16,7 @@ type Inbox struct {
 	handlers EventHandlers
 	options  InboxOptions
 	log      *slog.Logger
+	batch    batcher
 	gate     gate
 	slots    chan struct{}   // bounds the connections that events may take
 	base     context.Context // ends when what runs must end
@@ -32,7 +33,7 @@ type InboxOptions struct {
 	MaxAttempts    int           // then the event is failed; 0: 36, about a day
 	FirstRetry     time.Duration // doubled with each attempt, up to an hour; 0: 1 s
 	Poll           time.Duration // how often to look for work; 0: 1 s
-	Lease          time.Duration // how long others leave a started event alone; 0: 10 s
+	Lease          time.Duration // how long others leave a stored event alone, more than a sender waits; 0: 10 s
 	Retention      time.Duration // of finished events, at least a day; 0: 90 days
 }
 

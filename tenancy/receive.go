@@ -37,7 +37,7 @@ const repeatWindow = 24 * time.Hour
 // within 24 hours are the same event, also when two copies come at the same
 // instant to two replicas. A type without a handler is stored as ignored, an
 // event that can never be applied as failed, all others as pending. It costs
-// one round trip unless the bytes are known. An error means that nothing is
+// one round trip, which may be shared with others, unless the bytes are known. An error means that nothing is
 // stored for sure, and that the platform must send it again.
 func (in *Inbox) Store(ctx context.Context, d Delivery) (Stored, error) {
 	sum := sha256.Sum256(d.Body)
@@ -70,22 +70,6 @@ func (in *Inbox) judge(d Delivery) Stored {
 		return Stored{Status: EventFailed, Reason: "tenant " + err.Error()}
 	}
 	return Stored{Status: EventPending, Tenant: slug}
-}
-
-// insert returns pgx.ErrNoRows when the same bytes are there already. What is
-// pending is put on record as being tried, else it is finished at once.
-func (in *Inbox) insert(ctx context.Context, d Delivery, s Stored, sum []byte) (Stored, error) {
-	s.marked = s.Status == EventPending
-	err := in.db.pool.QueryRow(ctx, `
-		INSERT INTO public.webhook_events
-			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with,
-			 next_attempt_at, started_at, processed_at)
-		VALUES ($1, nullif($2, ''), $3, nullif($4, ''), $5, $6, $7,
-			now() + make_interval(secs => $8), CASE WHEN $3 = 'pending' THEN now() END, CASE WHEN $3 <> 'pending' THEN now() END)
-		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
-		RETURNING id`,
-		d.Type, s.Tenant.s, s.Status, s.Reason, d.Body, sum, d.SignedWith, in.options.Lease.Seconds()).Scan(&s.ID)
-	return s, err
 }
 
 // known returns the event that has the same bytes, or pgx.ErrNoRows when there
