@@ -6,7 +6,7 @@ import (
 )
 
 // eventHandlers is what the product does with each type of event. A type that
-// is not here is stored as ignored. Add yours; see tenancy.EventHandler.
+// is not here is stored as ignored. Add yours; README.md shows how.
 func (a *App) eventHandlers() tenancy.EventHandlers {
 	return tenancy.EventHandlers{
 		platform.SubscriptionCreated: {Apply: a.DB.OnSubscriptionCreated, NewTenant: true},
