@@ -73,7 +73,7 @@ const stepTimeout = 30 * time.Second
 func newPerson(t *testing.T, site *handlertest.Site, failing ...string) *person {
 	t.Helper()
 	browser, err := chromium()
-	if err == exec.ErrNotFound {
+	if errors.Is(err, exec.ErrNotFound) {
 		if os.Getenv("CI") != "" {
 			t.Fatal("no Chromium is installed, and these tests must run here")
 		}

@@ -5,6 +5,9 @@ package dev
 import (
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,11 +17,11 @@ import (
 // was built may outlive whoever started it.
 func endWithGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	exe, err := os.Executable()
-	if err != nil || !strings.Contains(exe, "go-build") {
+	parent := os.Getppid()
+	name, err := exec.CommandContext(ctx, "ps", "-o", "comm=", "-p", strconv.Itoa(parent)).Output()
+	if err != nil || filepath.Base(strings.TrimSpace(string(name))) != "go" {
 		return ctx, cancel
 	}
-	parent := os.Getppid()
 	go func() {
 		ticker := time.NewTicker(200 * time.Millisecond)
 		defer ticker.Stop()
