@@ -30,12 +30,7 @@ func (in *Inbox) apply(ctx context.Context, tx pgx.Tx, e Event, started time.Tim
 // call runs the handler on the tenant's schema.
 func (in *Inbox) call(ctx context.Context, tx pgx.Tx, handler EventHandler, e Event) error {
 	defer in.logPanic(ctx, e)
-	if !handler.NewTenant {
-		if err := enterSchema(ctx, tx, e.Tenant); err != nil {
-			return err
-		}
-	}
-	if err := handler.Apply(ctx, tx, e); err != nil || !handler.Overrides {
+	if err := in.applyOnTenant(ctx, tx, handler, e); err != nil || !handler.Overrides {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
@@ -51,13 +46,4 @@ func (in *Inbox) logPanic(ctx context.Context, e Event) {
 		in.log.ErrorContext(ctx, "an event handler panicked", "event_id", e.ID, "event_type", e.Type, "panic", p, "stack", string(debug.Stack()))
 		panic(p)
 	}
-}
-
-// enterSchema points the transaction at a tenant that must be there.
-func enterSchema(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	_, err := tx.Exec(ctx, fmt.Sprintf(`SELECT '%s'::regnamespace; SET LOCAL search_path TO %s, public`, slug.ident(), slug.ident()))
-	if sqlState(err) == codeMissingSchema {
-		return fmt.Errorf("%s: %w", slug, ErrUnknownTenant)
-	}
-	return err
 }

@@ -55,14 +55,17 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 }
 
 // beginTenant is one message: the search_path ends with the transaction, which
-// is what makes it safe behind a pooler, and the cast to regnamespace fails
-// where the schema is gone, for a search_path that leads nowhere raises no
+// is what makes it safe behind a pooler.
+func beginTenant(slug Slug) string { return "BEGIN; " + lookInto(slug) }
+
+// lookInto points a transaction at the tenant's schema. The cast to regnamespace
+// fails where the schema is gone, for a search_path that leads nowhere raises no
 // error and names would fall through to public. A temporary table that another
 // tenant's handler left on the connection is dropped: it would be looked at
 // before all others, and pg_temp at the end keeps even a new one from hiding
 // the tenant's own.
-func beginTenant(slug Slug) string {
-	return fmt.Sprintf(`BEGIN; DISCARD TEMP; SET LOCAL search_path TO %s, public, pg_temp; SELECT '%s'::regnamespace`, slug.ident(), slug.ident())
+func lookInto(slug Slug) string {
+	return fmt.Sprintf(`DISCARD TEMP; SET LOCAL search_path TO %s, public, pg_temp; SELECT '%s'::regnamespace`, slug.ident(), slug.ident())
 }
 
 // transact opens a transaction with the message begin and closes it as fn's
