@@ -378,16 +378,3 @@ func count(t *testing.T, url, sql string) (n int) {
 	}
 	return n
 }
-
-func TestTheContainersProgramHasNoDevelopmentParts(t *testing.T) {
-	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "-tags", "production", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"simulator", "conformance", "localpg", "embedded-postgres"} {
-		if strings.Contains(string(out), part) {
-			t.Errorf("a production build contains %s", part)
-		}
-	}
-}
