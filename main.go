@@ -80,12 +80,13 @@ func usage(w io.Writer) {
 
 func table() []command {
 	return []command{
-		{"dev", "a private PostgreSQL, a platform simulator and the app, with demo tenants", runDev},
+		{"dev", "a private PostgreSQL, a platform simulator and the app, with demo tenants", development(dev.Run)},
 		{"serve", "the server, on the configuration of the environment (the default)", serve},
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", migrate},
 		{"tenants", "list, show, provision, cancel, restore, export, purge", withDatabase(commands.Tenants)},
 		{"events", "list, show, retry: the webhook inbox", withDatabase(commands.Events)},
 		{"send-event", "signs and posts one event, as the platform would", sendEvent},
+		{"conformance", "holds a running sub-product against the contract, rule by rule", development(dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", schemaScript},
 		{"healthcheck", "asks the local server's health URL; for a container", healthcheck},
 		{"version", "prints the version", version},
@@ -110,12 +111,15 @@ func serve(ctx context.Context, args []string, env config.Lookup, _ io.Writer) e
 	return handlers.Serve(ctx, c, l, log, handlers.ServeOptions{})
 }
 
-func runDev(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
-	err := dev.Run(ctx, args, env, stdout)
-	if errors.Is(err, dev.ErrUsage) {
-		return usageError{err}
+// development is a command that a production build is without.
+func development(run func(context.Context, []string, config.Lookup, io.Writer) error) func(context.Context, []string, config.Lookup, io.Writer) error {
+	return func(ctx context.Context, args []string, env config.Lookup, stdout io.Writer) error {
+		err := run(ctx, args, env, stdout)
+		if errors.Is(err, dev.ErrUsage) {
+			return usageError{err}
+		}
+		return err
 	}
-	return err
 }
 
 // loadConfig reads the environment, and .env beside it.

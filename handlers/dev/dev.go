@@ -34,8 +34,9 @@ type desk struct {
 }
 
 // Run starts PostgreSQL, the simulator and the app, seeds two demo tenants the
-// first time, prints the addresses, and stops everything when ctx ends. It
-// returns an error that wraps ErrUsage for wrong arguments.
+// first time, prints the addresses, and stops everything when ctx ends; with
+// --platform-only it is the simulator alone. It returns an error that wraps
+// ErrUsage for wrong arguments.
 func Run(ctx context.Context, args []string, env config.Lookup, out io.Writer) error {
 	f, err := parseFlags(args)
 	if err != nil {
@@ -45,6 +46,9 @@ func Run(ctx context.Context, args []string, env config.Lookup, out io.Writer) e
 	defer stop()
 	d := &desk{flags: f, env: env, out: out}
 	d.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: f.level(env)}))
+	if f.platformOnly {
+		return d.runPlatformOnly(ctx)
+	}
 	if err := d.listen(); err != nil {
 		return err
 	}
@@ -66,8 +70,14 @@ func (d *desk) listen() (err error) {
 	if d.app, err = net.Listen("tcp", d.flags.appAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --app-addr)", err)
 	}
-	if d.console, err = net.Listen("tcp", d.flags.platformAddr); err != nil {
+	if err = d.listenPlatform(); err != nil {
 		d.app.Close()
+	}
+	return err
+}
+
+func (d *desk) listenPlatform() (err error) {
+	if d.console, err = net.Listen("tcp", d.flags.platformAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --platform-addr)", err)
 	}
 	return nil

@@ -1,5 +1,6 @@
-// Package dev is the development command: a private PostgreSQL, a platform
-// simulator and the app, wired to each other. A build with the tag production
+// Package dev is the development commands: a private PostgreSQL, a platform
+// simulator and the app, wired to each other; the simulator alone; and the
+// check of a product against the contract. A build with the tag production
 // leaves all of it out.
 package dev
 

@@ -21,6 +21,9 @@ const defaultData = ".dev"
 type flags struct {
 	appAddr, platformAddr, data string
 	reset                       bool
+
+	platformOnly                       bool
+	webhookURL, callbackURL, healthURL string // of the product, with platformOnly
 }
 
 func parseFlags(args []string) (flags, error) {
@@ -31,6 +34,10 @@ func parseFlags(args []string) (flags, error) {
 	set.StringVar(&f.platformAddr, "platform-addr", "127.0.0.1:8090", "where the platform simulator listens")
 	set.StringVar(&f.data, "data", defaultData, "folder that keeps the data")
 	set.BoolVar(&f.reset, "reset", false, "throw the data away first")
+	set.BoolVar(&f.platformOnly, "platform-only", false, "the simulator alone, for a product that is started elsewhere; APP_SLUG, PLATFORM_API_KEY and WEBHOOK_SECRET are read or made up")
+	set.StringVar(&f.webhookURL, "webhook-url", "http://127.0.0.1:8080/webhooks/platform", "with --platform-only: the product's webhook endpoint")
+	set.StringVar(&f.callbackURL, "callback-url", "http://127.0.0.1:8080/sso/callback", "with --platform-only: the product's callback address")
+	set.StringVar(&f.healthURL, "health-url", "http://127.0.0.1:8080/healthz", "with --platform-only: the product's health-check URL")
 	if err := set.Parse(args); err != nil {
 		return f, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -69,7 +76,13 @@ func (f *flags) openData(ctx context.Context, log *slog.Logger) (*localpg.Server
 	}
 }
 
-func (f *flags) stateFile() string { return filepath.Join(f.data, "platform.json") }
+// stateFile keeps the simulator's memory. Another product's is another file.
+func (f *flags) stateFile() string {
+	if f.platformOnly {
+		return filepath.Join(f.data, "platform-only.json")
+	}
+	return filepath.Join(f.data, "platform.json")
+}
 
 func removeFile(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -11,3 +11,6 @@ import (
 
 // Run is not part of a production build.
 func Run(context.Context, []string, config.Lookup, io.Writer) error { return ErrNotBuilt }
+
+// Conformance is not part of a production build.
+func Conformance(context.Context, []string, config.Lookup, io.Writer) error { return ErrNotBuilt }

@@ -1,0 +1,34 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/platform/conformance"
+)
+
+// Conformance is the command `conformance`: see conformance.Run, whose errors
+// it returns. Like the server it also reads .env. An error for wrong arguments
+// or settings is ErrUsage too.
+func Conformance(ctx context.Context, args []string, env config.Lookup, out io.Writer) error {
+	env, err := config.WithDotEnv(env, ".env")
+	if err != nil {
+		return usage{err}
+	}
+	err = conformance.Run(ctx, args, env, out)
+	if errors.Is(err, conformance.ErrUsage) {
+		return usage{err}
+	}
+	return err
+}
+
+// usage is an error that is ErrUsage as well, in its own words.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
+
+func (usage) Is(target error) bool { return target == ErrUsage }

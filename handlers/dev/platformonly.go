@@ -1,0 +1,101 @@
+//go:build !production
+
+package dev
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"example.com/subproduct/handlers/platform/conformance"
+	"example.com/subproduct/handlers/platform/simulator"
+)
+
+// runPlatformOnly serves the simulator alone, for a product that is started
+// elsewhere, in whatever language, until ctx ends.
+func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
+	if err := d.listenPlatform(); err != nil {
+		return err
+	}
+	defer d.console.Close()
+	if d.flags.reset {
+		if err := removeFile(d.flags.stateFile()); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+	}
+	// PostgreSQL's own user must be able to pass; the file itself is 0600.
+	if err := os.MkdirAll(filepath.Dir(d.flags.stateFile()), 0o755); err != nil {
+		return err
+	}
+	given, err := d.registration()
+	if err != nil {
+		return err
+	}
+	d.platform, err = simulator.New(simulator.Options{
+		PublicURL: address(d.console), StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
+	})
+	if err != nil {
+		return err
+	}
+	d.printRegistration(given, d.invent())
+	return d.servePlatform(ctx)
+}
+
+// registration is the product as flags and environment describe it.
+func (d *desk) registration() (p simulator.Product, err error) {
+	p = simulator.Product{WebhookURL: d.flags.webhookURL, CallbackURL: d.flags.callbackURL, HealthURL: d.flags.healthURL}
+	for name, to := range map[string]*string{"APP_SLUG": &p.Slug, "PLATFORM_API_KEY": &p.APIKey, "WEBHOOK_SECRET": &p.WebhookSecret} {
+		if *to, err = conformance.Setting(d.env, name); err != nil {
+			return p, usage{err}
+		}
+	}
+	if p.Slug == "" {
+		p.Slug = appSlug
+	}
+	p.Name = p.Slug
+	return p, nil
+}
+
+// invent makes up the secrets that neither the environment nor an earlier run
+// has given, and returns the product as it is registered now.
+func (d *desk) invent() simulator.Product {
+	p := d.platform.Product()
+	for _, secret := range []*string{&p.APIKey, &p.WebhookSecret} {
+		if *secret == "" {
+			*secret = rand.Text()
+		}
+	}
+	d.platform.SetProduct(p)
+	return p
+}
+
+// printRegistration says where to go and what the product must be started
+// with. A secret that was given is not shown.
+func (d *desk) printRegistration(given, p simulator.Product) {
+	shown := func(given, made string) string {
+		if given != "" {
+			return "(as in the environment)"
+		}
+		return made
+	}
+	fmt.Fprintf(d.out, `
+Ready. Open
+
+  %[1]s/  the platform's console: subscribe, cancel, break things
+
+Start your product with
+
+  PLATFORM_URL=%[1]s
+  PLATFORM_BASE_URL=%[1]s
+  APP_SLUG=%s
+  PLATFORM_API_KEY=%s
+  WEBHOOK_SECRET=%s
+
+It is expected at  %s
+                   %s
+                   %s
+Ctrl-C ends the platform.
+`, address(d.console), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
+}

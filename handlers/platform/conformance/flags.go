@@ -1,0 +1,90 @@
+package conformance
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+)
+
+// settings are what a run knows of the product that it judges.
+type settings struct {
+	target                    *url.URL // where the product is, without a path
+	platformAddr, platformURL string
+	asJSON                    bool
+
+	webhookPath, healthPath, loginPath, callbackPath, sessionPath string
+	tenantField                                                   string
+	writePath, writeBody, readPath                                string
+
+	appSlug, apiKey, secret string
+}
+
+// parse reads flags and environment. Its error wraps ErrUsage and names
+// everything that is missing or wrong, never a value that is secret.
+func parse(args []string, env func(string) (string, bool), out io.Writer) (settings, error) {
+	var s settings
+	var target string
+	set := s.flags(&target)
+	set.SetOutput(out)
+	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return s, err
+	} else if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	wrong := s.check(target, set.Args())
+	wrong = append(wrong, s.environment(env)...)
+	if err := errors.Join(wrong...); err != nil {
+		return s, fmt.Errorf("%w:\n%w", ErrUsage, err)
+	}
+	return s, nil
+}
+
+func (s *settings) flags(target *string) *flag.FlagSet {
+	set := flag.NewFlagSet("conformance", flag.ContinueOnError)
+	set.StringVar(target, "target", "", "where the sub-product runs, as browsers reach it: http://127.0.0.1:8080")
+	set.StringVar(&s.platformAddr, "platform-addr", "", "where to play the platform; the target's PLATFORM_URL and PLATFORM_BASE_URL lead here: 127.0.0.1:8090")
+	set.StringVar(&s.platformURL, "platform-url", "", "the target's PLATFORM_URL, when it is not http://ADDR")
+	set.BoolVar(&s.asJSON, "json", false, "print a JSON array")
+	set.StringVar(&s.webhookPath, "webhook-path", "/webhooks/platform", "the webhook endpoint")
+	set.StringVar(&s.healthPath, "health-path", "/healthz", "the health-check URL")
+	set.StringVar(&s.loginPath, "login-path", "/login", "a page that sends a browser without a session to the platform")
+	set.StringVar(&s.callbackPath, "callback-path", "/sso/callback", "the callback address")
+	set.StringVar(&s.sessionPath, "session-path", "/api/me", "a page or API that needs a session and shows the user's e-mail address or id")
+	set.StringVar(&s.tenantField, "tenant-field", "tenantSlug", "where events carry the tenant's slug; dots lead inwards: data.tenant.slug")
+	set.StringVar(&s.writePath, "write-path", "/api/notes", "takes a POST of --write-body; empty: the product keeps nothing to check isolation with")
+	set.StringVar(&s.writeBody, "write-body", `{"title":"%s"}`, "JSON with %s where the text goes")
+	set.StringVar(&s.readPath, "read-path", "/api/notes", "shows what was written")
+	return set
+}
+
+// check says what is wrong with the flags.
+func (s *settings) check(target string, rest []string) (wrong []error) {
+	var err error
+	if s.target, err = url.Parse(strings.TrimRight(target, "/")); err != nil || !isOrigin(s.target) {
+		wrong = append(wrong, fmt.Errorf("--target must be like http://127.0.0.1:8080, not %q", target))
+	}
+	if s.platformAddr == "" {
+		wrong = append(wrong, errors.New("--platform-addr is not given; 127.0.0.1:8090 is usual"))
+	}
+	if s.writePath != "" && (s.readPath == "" || !strings.Contains(s.writeBody, "%s")) {
+		wrong = append(wrong, errors.New("--write-path needs --read-path, and %s in --write-body"))
+	}
+	for _, flag := range []struct{ name, path string }{
+		{"webhook", s.webhookPath}, {"health", s.healthPath}, {"login", s.loginPath}, {"callback", s.callbackPath}, {"session", s.sessionPath},
+	} {
+		if !strings.HasPrefix(flag.path, "/") {
+			wrong = append(wrong, fmt.Errorf("--%s-path must begin with /, not %q", flag.name, flag.path))
+		}
+	}
+	if len(rest) > 0 {
+		wrong = append(wrong, fmt.Errorf("flags only, not %q", rest))
+	}
+	return wrong
+}
+
+func isOrigin(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.Path == "" && u.RawQuery == "" && u.User == nil
+}

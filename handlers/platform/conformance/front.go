@@ -1,0 +1,124 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// front stands before the simulator: it notes each call of the product's server
+// as it came, and can keep user-info from answering.
+type front struct {
+	next   http.Handler
+	apiKey string
+
+	mu    sync.Mutex
+	calls []call
+	gate  chan struct{} // not nil: closed when user-info may answer again
+}
+
+// call is a request to the platform's API.
+type call struct {
+	method, path, contentType string
+	key                       string // "right", "wrong" or "missing"
+	code                      string
+	fields                    []string // of the body; nil when it is no JSON object
+}
+
+const (
+	exchangePath = "/api/v1/auth/sso/user-info"
+	maxHold      = 20 * time.Second // when nobody lets go
+)
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Path, "/api/") || strings.HasSuffix(r.URL.Path, "/user-info") {
+		f.note(r)
+	}
+	if r.URL.Path == exchangePath {
+		f.wait(r.Context())
+	}
+	f.next.ServeHTTP(w, r)
+}
+
+// note writes the call down and leaves the body as it was.
+func (f *front) note(r *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	c := call{method: r.Method, path: r.URL.Path, contentType: r.Header.Get("Content-Type"), key: "right"}
+	switch key := r.Header.Get("X-Api-Key"); {
+	case key == "":
+		c.key = "missing"
+	case subtle.ConstantTimeCompare([]byte(key), []byte(f.apiKey)) == 0:
+		c.key = "wrong"
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) == nil {
+		c.fields = []string{}
+		for name := range object {
+			c.fields = append(c.fields, name)
+		}
+		_ = json.Unmarshal(object["code"], &c.code) // what is no string stays empty
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, c)
+}
+
+func (f *front) wait(ctx context.Context) {
+	f.mu.Lock()
+	gate := f.gate
+	f.mu.Unlock()
+	if gate == nil {
+		return
+	}
+	select {
+	case <-gate:
+	case <-ctx.Done():
+	case <-time.After(maxHold):
+	}
+}
+
+// hold keeps user-info from answering until release is called.
+func (f *front) hold() (release func()) {
+	gate := make(chan struct{})
+	f.mu.Lock()
+	f.gate = gate
+	f.mu.Unlock()
+	return func() {
+		f.mu.Lock()
+		f.gate = nil
+		f.mu.Unlock()
+		close(gate)
+	}
+}
+
+// count is how many calls have come.
+func (f *front) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.calls)
+}
+
+// since returns the calls after the first n.
+func (f *front) since(n int) []call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls[n:])
+}
+
+// exchanges is how often user-info was sent the code.
+func (f *front) exchanges(code string) (n int) {
+	for _, c := range f.since(0) {
+		if c.code == code && c.path == exchangePath {
+			n++
+		}
+	}
+	return n
+}
