@@ -34,7 +34,12 @@ func TestServingAFleetThatIsBehind(t *testing.T) {
 	if answer := b.API(http.MethodPost, "/api/notes", `{"title":"x"}`); answer.Status != http.StatusCreated {
 		t.Errorf("note: %d %s", answer.Status, answer.Body)
 	}
-	handlertest.Await(t, "the rest is migrated", func() bool {
-		return handlertest.Query[int](t, site, `SELECT count(*) FROM public.tenants WHERE schema_version = 0`) == 0
-	})
+	behind := 2000
+	for behind > 0 { // as long as there is progress: how fast is not this test's business
+		before := behind
+		handlertest.Await(t, "more of the rest is migrated", func() bool {
+			behind = handlertest.Query[int](t, site, `SELECT count(*) FROM public.tenants WHERE schema_version = 0`)
+			return behind < before
+		})
+	}
 }
