@@ -2,12 +2,18 @@ package handlers_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/schema"
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -42,4 +48,35 @@ func TestServingAFleetThatIsBehind(t *testing.T) {
 			return behind < before
 		})
 	}
+}
+
+// A tenant whose migration fails is told to wait, and the others do not notice.
+// After the repair it needs no hand.
+func TestATenantThatCannotBeMigrated(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	before := handlertest.Start(t, handlertest.Setup{Database: url})
+	acme, globex := before.SignIn(t, "acme"), before.SignIn(t, "globex")
+	files := fstest.MapFS{}
+	for _, name := range []string{"000001_notes.up.sql", "000001_notes.down.sql"} {
+		content, err := fs.ReadFile(schema.Tenant(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: content}
+	}
+	files["000002_next.up.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE notes ADD COLUMN next text`)}
+	before.Exec(t, `ALTER TABLE tenant_acme.notes ADD COLUMN next int`)
+	site := before.Replica(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: files}}})
+	answer := acme.At(site).API(http.MethodGet, "/api/notes", "")
+	if answer.Status != http.StatusServiceUnavailable || strings.Contains(answer.Body, "already exists") {
+		t.Errorf("the broken one: %d %s; want 503 without the reason", answer.Status, answer.Body)
+	}
+	if answer := globex.At(site).API(http.MethodGet, "/api/notes", ""); answer.Status != http.StatusOK {
+		t.Errorf("the other: %d", answer.Status)
+	}
+	site.Exec(t, `ALTER TABLE tenant_acme.notes DROP COLUMN next`)
+	handlertest.Await(t, "the repaired one is served", func() bool {
+		return acme.At(site).API(http.MethodGet, "/api/notes", "").Status == http.StatusOK
+	})
 }

@@ -12,6 +12,7 @@ var (
 	ErrUnknownTenant   = errors.New("no such tenant")
 	ErrTenantCancelled = errors.New("the tenant is cancelled")
 	ErrSchemaMissing   = errors.New("the tenant's schema does not exist")
+	ErrNotMigrated     = errors.New("the tenant's schema is behind and could not be migrated")
 )
 
 // Tenant statuses.

@@ -40,6 +40,9 @@ func (db *DB) catchUp(ctx context.Context, t Tenant) error {
 	}
 	return db.once(ctx, t.Slug, func(ctx context.Context) error {
 		err := db.upgrade(ctx, t.Slug)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNotMigrated, err)
+		}
 		if err == nil || ctx.Err() != nil || IsUnreachable(err) {
 			db.failures.Delete(t.Slug)
 			return err

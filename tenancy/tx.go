@@ -31,8 +31,8 @@ const rollbackTimeout = 5 * time.Second
 // under a prepared statement (SQLSTATE 0A000): have it assign results, not
 // append to what an earlier run left.
 //
-// InTx returns ErrNoTenant, ErrTenantCancelled or ErrSchemaMissing before fn
-// runs; then no statement has reached any table. The transaction costs three
+// InTx returns ErrNoTenant, ErrTenantCancelled, ErrNotMigrated or
+// ErrSchemaMissing before fn runs; then no statement has reached any table. The transaction costs three
 // round trips beside fn's own, of which none is before BEGIN.
 func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	tenant, err := TenantFrom(ctx)

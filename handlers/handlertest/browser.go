@@ -63,6 +63,20 @@ func (s *Site) Browser(t testing.TB) *Browser {
 	return &Browser{t: t, site: s, Client: client}
 }
 
+// At is the same browser, with its cookies, at another replica.
+func (b *Browser) At(site *Site) *Browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	from, _ := url.Parse(b.site.URL)
+	to, _ := url.Parse(site.URL)
+	jar.SetCookies(to, b.Client.Jar.Cookies(from))
+	client := *b.Client
+	client.Jar = jar
+	return &Browser{t: b.t, site: site, Client: &client}
+}
+
 // Subscribe has the platform create a subscription for a tenant with one user,
 // whose id is "u-" and the slug, and deliver the event.
 func (s *Site) Subscribe(t testing.TB, slug string) {

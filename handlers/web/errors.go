@@ -48,6 +48,7 @@ var known = []struct {
 	{tenancy.ErrSessionEnded, http.StatusUnauthorized, "Sign in first."},
 	{tenancy.ErrNoTenant, http.StatusUnauthorized, "Sign in first."},
 	{tenancy.ErrUnknownTenant, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},
+	{tenancy.ErrNotMigrated, http.StatusServiceUnavailable, "This workspace is being updated. Try again in a moment."},
 	{tenancy.ErrSchemaMissing, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "This took too long. Try again in a moment."},
 	{ErrUnavailable, http.StatusServiceUnavailable, "A part of the server does not answer. Try again in a moment."},
