@@ -77,6 +77,16 @@ func twice(next http.Handler) http.Handler {
 	})(next)
 }
 
+func insistent(next http.Handler) http.Handler {
+	return exchange(func(w http.ResponseWriter, r *http.Request, body []byte, next http.Handler) {
+		rec := recorded(next, again(r, body))
+		if rec.Code >= http.StatusInternalServerError {
+			rec = recorded(next, r)
+		}
+		pass(w, rec)
+	})(next)
+}
+
 func moreThanTheCode(next http.Handler) http.Handler {
 	return exchange(func(w http.ResponseWriter, r *http.Request, body []byte, next http.Handler) {
 		next.ServeHTTP(w, again(r, bytes.Replace(body, []byte("{"), []byte(`{"appSlug":"x",`), 1)))

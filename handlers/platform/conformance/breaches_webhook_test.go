@@ -84,11 +84,18 @@ func isBrokenJSON(r *http.Request, body []byte) bool {
 
 func isEmpty(r *http.Request, body []byte) bool { return isDelivery(r) && len(body) == 0 }
 
-func answer401With(text string) middleware {
+func tellSignature(next http.Handler) http.Handler {
+	return answer401(func(body []byte) string { return "want " + platform.Sign(handlertest.WebhookSecret, body) })(next)
+}
+
+func answer401With(text string) middleware { return answer401(func([]byte) string { return text }) }
+
+// answer401 answers a wrong signature in other words.
+func answer401(text func(body []byte) string) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if body := read(r); isDelivery(r) && !isSigned(r, body) {
-				http.Error(w, text, http.StatusUnauthorized)
+				http.Error(w, text(body), http.StatusUnauthorized)
 				return
 			}
 			next.ServeHTTP(w, r)

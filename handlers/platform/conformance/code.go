@@ -16,6 +16,7 @@ func checkCodeOneTime(ctx context.Context, w *walk) (string, error) {
 	if err := w.settled(ctx, first, u, a.page); err != nil {
 		return "", err
 	}
+	w.visits(a.code)
 	page, _, err := second.follow(ctx, a.address)
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ func listen(t *testing.T) (l net.Listener, url string) {
 
 // pointedAt are the settings of a site whose platform is elsewhere.
 func pointedAt(platform string) map[string]string {
-	return map[string]string{"PLATFORM_URL": platform, "PLATFORM_BASE_URL": platform}
+	return map[string]string{"PLATFORM_URL": platform, "PLATFORM_BASE_URL": platform, "LOGIN_RATE_LIMIT": "20"} // the default
 }
 
 // judged is a run's outcome.
@@ -114,6 +114,7 @@ func TestAWrongCallNamesEverything(t *testing.T) {
 		{nil, []string{"--target", "--platform-addr", "APP_SLUG", "PLATFORM_API_KEY", "WEBHOOK_SECRET_FILE"}},
 		{[]string{"--target", "127.0.0.1:8080", "--write-body", "{}", "--login-path", "login", "more"}, []string{"127.0.0.1:8080", "%s in", "--login-path", "more"}},
 		{[]string{"--nonsense"}, []string{"nonsense"}},
+		{[]string{"--skip", "health,wealth"}, []string{"wealth"}},
 	} {
 		err := conformance.Run(t.Context(), c.args, nothing, new(strings.Builder))
 		if !errors.Is(err, conformance.ErrUsage) {

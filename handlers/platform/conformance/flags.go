@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ type settings struct {
 	target                    *url.URL // where the product is, without a path
 	platformAddr, platformURL string
 	asJSON                    bool
+	skip                      []string // rules that are not judged
 
 	webhookPath, healthPath, loginPath, callbackPath, sessionPath string
 	tenantField                                                   string
@@ -47,6 +49,7 @@ func (s *settings) flags(target *string) *flag.FlagSet {
 	set.StringVar(target, "target", "", "where the sub-product runs, as browsers reach it: http://127.0.0.1:8080")
 	set.StringVar(&s.platformAddr, "platform-addr", "", "where to play the platform; the target's PLATFORM_URL and PLATFORM_BASE_URL lead here: 127.0.0.1:8090")
 	set.StringVar(&s.platformURL, "platform-url", "", "the target's PLATFORM_URL, when it is not http://ADDR")
+	set.Func("skip", "rules that are not to be judged, with commas between them", s.skipRules)
 	set.BoolVar(&s.asJSON, "json", false, "print a JSON array")
 	set.StringVar(&s.webhookPath, "webhook-path", "/webhooks/platform", "the webhook endpoint")
 	set.StringVar(&s.healthPath, "health-path", "/healthz", "the health-check URL")
@@ -58,6 +61,18 @@ func (s *settings) flags(target *string) *flag.FlagSet {
 	set.StringVar(&s.writeBody, "write-body", `{"title":"%s"}`, "JSON with %s where the text goes")
 	set.StringVar(&s.readPath, "read-path", "/api/notes", "shows what was written")
 	return set
+}
+
+// skipRules reads --skip; a name that is no rule is an error, for the rule would
+// go on being judged.
+func (s *settings) skipRules(list string) error {
+	for _, id := range strings.Split(list, ",") {
+		if !slices.ContainsFunc(rules(), func(r rule) bool { return r.id == id }) {
+			return fmt.Errorf("there is no rule %q", id)
+		}
+		s.skip = append(s.skip, id)
+	}
+	return nil
 }
 
 // check says what is wrong with the flags.

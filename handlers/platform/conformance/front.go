@@ -112,13 +112,3 @@ func (f *front) since(n int) []call {
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls[n:])
 }
-
-// exchanges is how often user-info was sent the code.
-func (f *front) exchanges(code string) (n int) {
-	for _, c := range f.since(0) {
-		if c.code == code && c.path == exchangePath {
-			n++
-		}
-	}
-	return n
-}

@@ -27,7 +27,12 @@ type arrival struct {
 // that page is another rule's to say.
 func (w *walk) arrive(ctx context.Context, b *browser, u simulator.User) (arrival, error) {
 	back := w.at(w.callbackPath)
-	if _, elsewhere, err := b.follow(ctx, w.at(w.loginPath)); err == nil && elsewhere != nil {
+	if w.noLogin.Load() {
+		return w.arriveAt(ctx, b, u, back)
+	}
+	_, elsewhere, err := b.follow(ctx, w.at(w.loginPath))
+	w.noLogin.Store(timedOut(err))
+	if err == nil && elsewhere != nil {
 		if redirect := elsewhere.Query().Get("redirect"); strings.HasPrefix(redirect, w.target.String()+"/") {
 			back = redirect
 		}
@@ -50,6 +55,7 @@ func (w *walk) arriveAt(ctx context.Context, b *browser, u simulator.User, back 
 		joint = "&"
 	}
 	a := arrival{code: code, address: back + joint + "code=" + url.QueryEscape(code)}
+	w.visits(code)
 	a.page, _, err = b.follow(ctx, a.address)
 	return a, err
 }

@@ -36,7 +36,6 @@ func ssoRules() []rule {
 	return []rule{
 		{"login-redirect", "1 SSO 1, 4.1", "", "A browser without a session is sent to {platform_url}/auth/sso with appSlug and redirect, and no other parameter.", checkLoginRedirect},
 		{"exchange-call", "1 SSO 4, 4.1, 5", "", "The server sends POST /api/v1/auth/sso/user-info with X-Api-Key, Content-Type application/json and a body of the code alone.", checkExchangeCall},
-		{"exchange-once", "1 SSO 4, 2", "session-from-code", "A code is sent to user-info once for a visit of the callback address, also when the answer is an error or cut off.", checkExchangeOnce},
 		{"platform-started", "1 SSO 6", "session-from-code", "A browser that the platform sends by itself, without a visit of the login page, gets its session.", checkPlatformStarted},
 		{"sign-in-before-event", "1 SSO 6, 6", "platform-started", "A user who comes before subscription.created gets a session; the event is accepted later and the session stays.", checkBeforeEvent},
 	}
@@ -77,7 +76,7 @@ func signatureRules() []rule {
 		{"signature-of-another-body", "5 rule 3, 7", needs, "The signature of another event is answered 401 and not processed.", forged(otherBody)},
 		{"signature-upper-case", "5, 7", needs, "A signature in upper case, which the platform does not send, is answered 401 and not processed.", forged(upperCase)},
 		{"signature-reserialised", "5 rule 1, 7", needs, "The signature of the same JSON in other bytes is answered 401 and not processed.", forged(reserialised)},
-		{"signature-text", "5 rule 3", "", "The 401 carries a short plain text message.", checkRefusalText},
+		{"signature-text", "5 rule 3", "", "The 401 carries a short plain text message, which does not give the right signature away.", checkRefusalText},
 	}
 }
 
@@ -112,6 +111,7 @@ func cancelRules() []rule {
 func closingRules() []rule {
 	return []rule{
 		{"health-while-busy", "3, 8", "webhook-created health", "The health URL answers in time while webhooks are processed and pages are asked for.", checkHealthWhileBusy},
+		{"exchange-once", "1 SSO 4, 2", "exchange-call", "A code is sent to user-info once for each visit of the callback address, also when the answer was an error, cut off or late.", checkExchangeOnce},
 		{"secrets-kept", "5", "", "No answer of the run carries the API key or the webhook secret.", checkSecrets},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"example.com/subproduct/handlers/platform/simulator"
 )
@@ -20,9 +21,12 @@ type walk struct {
 	front    *front
 	run      string // in every slug and user of this run, and in no other
 
-	mu    sync.Mutex
-	slugs []string
-	leaks []string // paths whose answers carried a secret
+	mu      sync.Mutex
+	slugs   []string
+	leaks   []string       // paths whose answers carried a secret
+	visited map[string]int // how often the callback address was visited with a code
+
+	noLogin atomic.Bool // the login page does not answer, so it is not asked again
 
 	passed    map[string]bool
 	members   map[string]*member
@@ -37,15 +41,16 @@ func newWalk(s settings, l net.Listener) (*walk, error) {
 	// No webhook address: the events of a run are made here, where their bytes
 	// and signatures can be anything. The simulator only keeps the state.
 	platform, err := simulator.New(simulator.Options{
-		AllowAnyRedirect: true, HealthInterval: -1,
-		Product: simulator.Product{Slug: s.appSlug, Name: s.appSlug, APIKey: s.apiKey, CallbackURL: s.at(s.callbackPath)},
+		HealthInterval: -1,
+		Product:        simulator.Product{Slug: s.appSlug, Name: s.appSlug, APIKey: s.apiKey, CallbackURL: s.at(s.callbackPath)},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &walk{
 		settings: s, platform: platform, front: &front{next: platform.Handler(), apiKey: s.apiKey},
-		run: strings.ToLower(rand.Text()[:8]), passed: map[string]bool{}, members: map[string]*member{},
+		run: strings.ToLower(rand.Text()[:8]), visited: map[string]int{},
+		passed: map[string]bool{}, members: map[string]*member{},
 	}, nil
 }
 
@@ -78,7 +83,7 @@ func (w *walk) all(ctx context.Context) []Result {
 	w.shell = err == nil && anybody.ok()
 	results := make([]Result, 0, len(rules()))
 	for _, r := range rules() {
-		seen, err := w.judgeable(ctx, r)
+		seen, err := "", w.judgeable(r)
 		if err == nil {
 			seen, err = r.check(ctx, w)
 		}
@@ -92,13 +97,17 @@ func (w *walk) all(ctx context.Context) []Result {
 	return results
 }
 
-// judgeable skips a rule that means nothing without another that is broken.
-func (w *walk) judgeable(_ context.Context, r rule) (string, error) {
+// judgeable skips a rule that nobody wants judged, or that means nothing
+// without another that is broken.
+func (w *walk) judgeable(r rule) error {
+	if slices.Contains(w.skip, r.id) {
+		return skipped{"by --skip"}
+	}
 	missing := slices.DeleteFunc(strings.Fields(r.needs), func(id string) bool { return w.passed[id] })
 	if len(missing) > 0 {
-		return "", skipped{"cannot be judged without " + strings.Join(missing, ", ")}
+		return skipped{"cannot be judged without " + strings.Join(missing, ", ")}
 	}
-	return "", nil
+	return nil
 }
 
 // newTenant registers a tenant with one user at the platform; the product
