@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,26 +153,32 @@ func TestARedeliveryOfWhatNobodyCouldHandle(t *testing.T) {
 	}
 }
 
-// Two replicas that are flooded with the same events in different orders.
+// Two replicas that are flooded with the same events in different orders, in
+// batches that hold copies.
 func TestAFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, quick, nil)
-	other := joinDesk(t, d.url, quick, nil)
-	const events = 50
+	replicas := []*desk{d, joinDesk(t, d.url, quick, nil)}
+	const events = 200
+	var first atomic.Int64
 	var senders sync.WaitGroup
-	for sender := range 8 {
+	for i := range 4 * events {
+		n := i / 2 // to the one replica upwards, to the other downwards, each event twice
+		if i%2 == 1 {
+			n = 2*events - 1 - n
+		}
 		senders.Go(func() {
-			for i := range events {
-				n := (i*(2*sender+1) + sender) % events
-				if _, err := []*desk{d, other}[sender%2].inbox.Store(t.Context(), delivery("news", "acme", fmt.Sprint(n))); err != nil {
-					t.Error(err)
-				}
+			stored, err := replicas[i%2].inbox.Store(t.Context(), delivery("news", "acme", fmt.Sprint(n/2)))
+			if err != nil {
+				t.Error(err)
+			} else if !stored.Repeated {
+				first.Add(1)
 			}
 		})
 	}
 	senders.Wait()
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events {
-		t.Errorf("%d events are stored, want %d", n, events)
+	if n := query[int64](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events || first.Load() != events {
+		t.Errorf("%d events are stored and %d taken for new ones, want %d", n, first.Load(), events)
 	}
 }
 
@@ -202,5 +209,32 @@ func TestTheInboxThroughAPooler(t *testing.T) {
 		if n := query[int](t, direct, fmt.Sprintf(`SELECT count(*) FROM tenant_t%d.effects`, i)); n != 5 {
 			t.Errorf("t%d: %d effects, want 5", i, n)
 		}
+	}
+}
+
+// What an operator has tried again, after a cancellation that came later, must
+// not undo that.
+func TestARetryDoesNotUndoALaterCancellation(t *testing.T) {
+	t.Parallel()
+	var refusing sync.Map
+	refusing.Store("on", true)
+	d := newDesk(t, quick, nil)
+	d = joinDesk(t, d.url, quick, tenancy.EventHandlers{"renew": {NewTenant: true, Apply: func(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
+		if _, on := refusing.Load("on"); on {
+			return tenancy.Permanent(errBoom)
+		}
+		return d.db.OnSubscriptionCreated(ctx, tx, e)
+	}}})
+	d.deliver(t, "subscription.created", "acme", "")
+	renewal, _ := d.deliver(t, "renew", "acme", "")
+	d.deliver(t, "tenant.cancelled", "acme", "")
+	refusing.Delete("on")
+	if err := d.db.RetryEvent(t.Context(), renewal.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.run(t)
+	await(t, "the renewal is done", func() bool { return d.status(t, renewal.ID) == "done" })
+	if got := d.tenantStatus(t, "acme"); got != "cancelled" {
+		t.Errorf("the tenant is %s, want cancelled", got)
 	}
 }
