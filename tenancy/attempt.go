@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -28,7 +29,9 @@ func complete(ctx context.Context, tx pgx.Tx, e Event, void string, started time
 }
 
 // failed notes that an attempt failed, and when the next one is due. Where even
-// that fails the event stays pending and is due when its lease is over.
+// that fails the event stays pending and is due when its lease is over. An event
+// that waited in vain for a tenant which was cancelled before it came to be has
+// nobody left to matter to: it ends as void.
 func (in *Inbox) failed(e Event, started time.Time, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.base), accountTimeout)
 	defer cancel()
@@ -37,14 +40,17 @@ func (in *Inbox) failed(e Event, started time.Time, cause error) {
 		WITH e AS (
 			UPDATE public.webhook_events
 			SET attempts = attempts + 1, last_error = $2, started_at = NULL,
-				status = CASE WHEN $3 THEN 'failed' ELSE 'pending' END,
+				status = CASE WHEN NOT $3 THEN 'pending' WHEN $6 AND EXISTS (
+					SELECT FROM public.webhook_events c
+					WHERE c.tenant_slug = $7 AND c.status = 'done' AND c.event_type = ANY ($8)) THEN 'done' ELSE 'failed' END,
 				processed_at = CASE WHEN $3 THEN now() END,
 				next_attempt_at = now() + make_interval(secs => $4)
 			WHERE id = $1 AND status = 'pending' RETURNING id, attempts
 		)
 		INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
 		SELECT id, attempts, now() - make_interval(secs => $5), $5, $2 FROM e`,
-		e.ID, errorText(cause), final, in.retryDelay(e.Attempt).Seconds(), time.Since(started).Seconds())
+		e.ID, errorText(cause), final, in.retryDelay(e.Attempt).Seconds(), time.Since(started).Seconds(),
+		errors.Is(cause, ErrUnknownTenant), e.Tenant.s, in.types(overrides))
 	message := "event failed this time"
 	switch {
 	case err != nil:

@@ -1,7 +1,6 @@
 package tenancy
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -115,12 +114,13 @@ func (b *batcher) take() []*row {
 
 // write stores the rows whose bytes are new and returns their ids by their
 // hashes. What is pending is put on record as being tried, else it is finished
-// at once. The rows go in the order of their hashes: two replicas that store the
-// same two events must not wait for each other.
+// at once. The ids go in the order in which the rows came, for that is the order
+// in which a tenant's events are applied; the rows go in the order of their
+// hashes, for two replicas that store the same two events must not wait for each
+// other.
 func (in *Inbox) write(rows []*row) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(in.base, accountTimeout)
 	defer cancel()
-	slices.SortStableFunc(rows, func(a, b *row) int { return bytes.Compare(a.sum, b.sum) })
 	var types, slugs, statuses, reasons, signedWith []string
 	var bodies, sums [][]byte
 	for _, r := range rows {
@@ -129,13 +129,18 @@ func (in *Inbox) write(rows []*row) (map[string]int64, error) {
 		bodies, sums = append(bodies, r.Body), append(sums, r.sum)
 	}
 	stored, err := in.db.pool.Query(ctx, `
+		WITH e AS MATERIALIZED (
+			SELECT nextval('public.webhook_events_id_seq') AS id, r.*
+			FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[])
+				AS r (type, slug, status, reason, body, sum, signed_with)
+		)
 		INSERT INTO public.webhook_events
-			(event_type, tenant_slug, status, last_error, body, body_sha256, signed_with, next_attempt_at, started_at, processed_at)
-		SELECT e.type, nullif(e.slug, ''), e.status, nullif(e.reason, ''), e.body, e.sum, e.signed_with,
+			(id, event_type, tenant_slug, status, last_error, body, body_sha256, signed_with, next_attempt_at, started_at, processed_at)
+		OVERRIDING SYSTEM VALUE
+		SELECT e.id, e.type, nullif(e.slug, ''), e.status, nullif(e.reason, ''), e.body, e.sum, e.signed_with,
 			now() + make_interval(secs => $8),
 			CASE WHEN e.status = 'pending' THEN now() END, CASE WHEN e.status <> 'pending' THEN now() END
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[])
-			AS e (type, slug, status, reason, body, sum, signed_with)
+		FROM e ORDER BY e.sum
 		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
 		RETURNING id, body_sha256`,
 		types, slugs, statuses, reasons, bodies, sums, signedWith, in.options.Lease.Seconds())

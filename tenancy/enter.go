@@ -12,7 +12,10 @@ import (
 // it: at this program's version, and under the tenant's role if it has one.
 func (in *Inbox) applyOnTenant(ctx context.Context, tx pgx.Tx, handler EventHandler, e Event) error {
 	if handler.NewTenant {
-		return handler.Apply(ctx, tx, e)
+		if err := handler.Apply(ctx, tx, e); err != nil {
+			return err
+		}
+		return wake(ctx, tx, e)
 	}
 	role, err := in.db.enter(ctx, tx, e.Tenant)
 	if err != nil {
@@ -22,6 +25,15 @@ func (in *Inbox) applyOnTenant(ctx context.Context, tx pgx.Tx, handler EventHand
 		return err
 	}
 	_, err = tx.Exec(ctx, `RESET ROLE`)
+	return err
+}
+
+// wake makes those events due that failed for want of the tenant which e may
+// have made.
+func wake(ctx context.Context, tx pgx.Tx, e Event) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE public.webhook_events SET next_attempt_at = now()
+		WHERE tenant_slug = $1 AND status = 'pending' AND id <> $2 AND started_at IS NULL`, e.Tenant.s, e.ID)
 	return err
 }
 

@@ -52,7 +52,7 @@ func beReplica() error {
 	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
 		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},
 		Events:   eventsWithEffects,
-		Inbox:    tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: 6},
+		Inbox:    tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: 10},
 	})
 }
 
