@@ -52,3 +52,11 @@ func printJSON(w io.Writer, value any) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
+
+// errorOr goes on where there is no error yet.
+func errorOr(err error, next func() error) error {
+	if err != nil {
+		return err
+	}
+	return next()
+}

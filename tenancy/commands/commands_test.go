@@ -234,3 +234,16 @@ func TestTheSchemaScript(t *testing.T) {
 		t.Errorf("another: %v; want both versions named", err)
 	}
 }
+
+func TestCommandsOnAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	db := open(t, pgtest.URL(t), two)
+	for _, args := range [][]string{{"list"}, {"show", "acme"}, {"cancel", "acme"}} {
+		if _, err := call(t, db, tenants, nil, args...); err == nil || !strings.Contains(err.Error(), "run `migrate` first") {
+			t.Errorf("tenants %v: %v; want to be told what to do", args, err)
+		}
+	}
+	if _, err := call(t, db, tenants, nil, "provision", "acme"); err != nil {
+		t.Errorf("the first tenant: %v", err)
+	}
+}

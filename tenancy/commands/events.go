@@ -33,9 +33,9 @@ func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer
 	}
 	switch {
 	case len(words) == 1 && words[0] == "list":
-		return f.list(ctx, db, stdout)
+		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 1 && words[0] == "retry" && f.allFailed:
-		return retryFailed(ctx, db, stdout)
+		return errorOr(db.CheckShared(ctx), func() error { return retryFailed(ctx, db, stdout) })
 	case len(words) != 2 || f.allFailed:
 		return usage(eventsUsage)
 	}

@@ -30,7 +30,7 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 		return err
 	}
 	if len(words) == 1 && words[0] == "list" {
-		return listTenants(ctx, db, f, stdout)
+		return errorOr(db.CheckShared(ctx), func() error { return listTenants(ctx, db, f, stdout) })
 	}
 	if len(words) != 2 {
 		return usage(tenantsUsage)
@@ -39,7 +39,12 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	if err != nil {
 		return usage("%v", err)
 	}
-	return f.one(ctx, db, words[0], slug, stdout)
+	// The first tenant may come before the first start of the server.
+	check := db.CheckShared
+	if words[0] == "provision" {
+		check = db.MigrateShared
+	}
+	return errorOr(check(ctx), func() error { return f.one(ctx, db, words[0], slug, stdout) })
 }
 
 func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, word string, slug tenancy.Slug, stdout io.Writer) error {
