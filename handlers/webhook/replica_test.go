@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,12 +49,16 @@ func beReplica() error {
 	if err != nil {
 		return err
 	}
+	attempts, err := strconv.Atoi(cmp.Or(os.Getenv("REPLICA_ATTEMPTS"), "6"))
+	if err != nil {
+		return err
+	}
 	fmt.Println("address " + l.Addr().String())
 	log := slog.New(slog.NewTextHandler(freezer{os.Getenv("REPLICA_FREEZES_AT")}, nil))
 	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
 		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},
 		Events:   eventsWithEffects,
-		Inbox:    tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: 10},
+		Inbox:    tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
 	})
 }
 
