@@ -119,7 +119,7 @@ func TestAnEventThatEndsTheProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	b.exec(`CREATE TABLE public.fuse ()`)
-	r := launch(t, b.url, folder(t, plain))
+	r := launch(t, b.url, folder(t, plain), "REPLICA_ATTEMPTS=6")
 	expect(t, r, event("subscription.created", "acme", 1), http.StatusOK)
 	body := event("poison", "acme", 2)
 	if a := deliverTo(r.url, body); a.code != 0 {
@@ -129,7 +129,7 @@ func TestAnEventThatEndsTheProcessIsGivenUp(t *testing.T) {
 	behind, other := event("effect", "acme", 3), event("subscription.created", "globex", 4)
 	crashes := 1
 	for b.status(body) == "pending" && crashes < 12 {
-		r = begin(t, b.url, folder(t, plain))
+		r = begin(t, b.url, folder(t, plain), "REPLICA_ATTEMPTS=6")
 		for _, body := range []string{behind, other} {
 			for !deliverTo(r.url, body).acknowledged() && !r.gone() {
 			}

@@ -54,6 +54,7 @@ func beReplica() error {
 		return err
 	}
 	fmt.Println("address " + l.Addr().String())
+	attempts, _ := strconv.Atoi(os.Getenv("REPLICA_ATTEMPTS")) // 0: as many as in production
 	log := slog.New(slog.NewTextHandler(freezer{os.Getenv("REPLICA_FREEZES_AT")}, nil))
 	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
 		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},
