@@ -49,12 +49,11 @@ func beReplica() error {
 	if err != nil {
 		return err
 	}
-	attempts, err := strconv.Atoi(cmp.Or(os.Getenv("REPLICA_ATTEMPTS"), "6"))
+	attempts, err := strconv.Atoi(cmp.Or(os.Getenv("REPLICA_ATTEMPTS"), "0")) // 0: as many as in production
 	if err != nil {
 		return err
 	}
 	fmt.Println("address " + l.Addr().String())
-	attempts, _ := strconv.Atoi(os.Getenv("REPLICA_ATTEMPTS")) // 0: as many as in production
 	log := slog.New(slog.NewTextHandler(freezer{os.Getenv("REPLICA_FREEZES_AT")}, nil))
 	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
 		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},

@@ -81,9 +81,7 @@ func TestNoEventIsLostDoubledOrOutOfOrderInAStorm(t *testing.T) {
 }
 
 func (s *storm) launch(t *testing.T, i int, dir string) *replica {
-	// An event that overtook its tenant's first waits longer than a crash is
-	// worth repeating: here up to 25 s.
-	r := launch(t, s.url, dir, "REPLICA_ATTEMPTS=8")
+	r := launch(t, s.url, dir)
 	s.urls[i].Store(&r.url)
 	return r
 }
