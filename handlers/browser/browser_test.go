@@ -247,5 +247,5 @@ func (p *person) at(address string) {
 // there waits until the CSS selector finds something.
 func (p *person) there(selector string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
+	p.until(fmt.Sprintf(`!!document.querySelector(%q) && document.readyState === "complete"`, selector))
 }
