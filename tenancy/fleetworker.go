@@ -94,7 +94,7 @@ func (f *fleet) tooMany() bool {
 
 func (db *DB) noteFailure(ctx context.Context, slug Slug, cause error) error {
 	_, err := db.pool.Exec(ctx, `UPDATE public.tenants SET migrate_error = $2, updated_at = now() WHERE slug = $1`,
-		slug.s, cause.Error())
+		slug.s, errorText(cause))
 	return err
 }
 
