@@ -14,7 +14,7 @@ import (
 // nothing (newPerson), no page is an error page, and the product logs no error.
 func TestEveryButtonOfTheConsole(t *testing.T) {
 	t.Parallel()
-	var log syncBuffer
+	var log handlertest.Log
 	site := handlertest.Start(t, handlertest.Setup{Log: &log})
 	site.Subscribe(t, "acme")
 	site.Platform.AddTenant("globex", "Globex", "Pro", simulator.User{ID: "u-globex", Email: "grace@globex.example"})

@@ -1,11 +1,9 @@
 package sso_test
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -262,22 +260,9 @@ func TestReturnPathsThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-// syncBuffer is a log that many goroutines write.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
-
 func TestTheLogHoldsNoSecretAndNoCode(t *testing.T) {
 	t.Parallel()
-	var log syncBuffer
+	var log handlertest.Log
 	site := handlertest.Start(t, handlertest.Setup{Log: &log})
 	site.Subscribe(t, "acme")
 	code, _ := site.Platform.IssueCode("u-acme")
