@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 	"example.com/subproduct/schema"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg/pgtest"

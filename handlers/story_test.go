@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 )
 
 // The whole life of a tenant, over real HTTP.

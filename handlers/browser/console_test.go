@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 )
 
 // Every button of the console, pressed once: the browser complains about

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/platform/conformance"
+	"example.com/subproduct/handlers/dev/conformance"
 )
 
 // Conformance is the command `conformance`: see conformance.Run, whose errors

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // servePlatform runs the simulator until ctx ends.

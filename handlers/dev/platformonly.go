@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/subproduct/handlers/platform/conformance"
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/conformance"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // runPlatformOnly serves the simulator alone, for a product that is started

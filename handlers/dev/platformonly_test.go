@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"example.com/subproduct/handlers/dev"
-	"example.com/subproduct/handlers/platform/conformance"
+	"example.com/subproduct/handlers/dev/conformance"
 )
 
 // output is what a command has printed so far.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/tenancy"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // Browser keeps cookies and, unless told otherwise, does not follow redirects.

@@ -14,7 +14,7 @@ import (
 
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 

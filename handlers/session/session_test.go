@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 	"example.com/subproduct/tenancy"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 	"example.com/subproduct/handlers/sso"
 	"example.com/subproduct/tenancy"
 

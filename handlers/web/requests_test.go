@@ -18,8 +18,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers"
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/simulator"
 	"example.com/subproduct/tenancy"
 )
 

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/conformance"
 )
 
 // variant is our server with something broken: in front of it, where the

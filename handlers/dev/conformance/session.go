@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // signedIn says whether the session path shows the user.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // member is a user with the browser that holds the session.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/handlers/platform/conformance"
 )
 
 // environment is what the sites of handlertest are registered with.

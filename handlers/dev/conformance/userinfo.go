@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 func checkUserInfoError(ctx context.Context, w *walk) (string, error) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 func checkExchangeCall(ctx context.Context, w *walk) (string, error) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"example.com/subproduct/handlers/platform/simulator"
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // walk is one run: the platform that it plays, and what it has made so far.

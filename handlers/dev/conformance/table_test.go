@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/subproduct/handlers/platform/conformance"
+	"example.com/subproduct/handlers/dev/conformance"
 )
 
 // The table names every rule, and says below it what a broken one asks for.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/subproduct/handlers/platform/conformance"
+	"example.com/subproduct/handlers/dev/conformance"
 )
 
 // startPython runs the sub-product of testdata against a platform.
