@@ -18,6 +18,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/platform/send"
+	"example.com/subproduct/schema"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
 )
@@ -84,7 +85,7 @@ func table() []command {
 		{"serve", "the server, on the configuration of the environment (the default)", serve},
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", migrate},
 		{"tenants", "list, show, provision, cancel, restore, export, purge", withDatabase(commands.Tenants)},
-		{"events", "list, show, retry: the webhook inbox", withDatabase(commands.Events)},
+		{"events", "list, show, retry: the webhook inbox", withDatabase(commands.Events(nil))},
 		{"send-event", "signs and posts one event, as the platform would", sendEvent},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", schemaScript},
@@ -159,7 +160,7 @@ func onDatabase(ctx context.Context, conns int, args []string, env config.Lookup
 	if err != nil {
 		return usageError{err}
 	}
-	db, err := tenancy.Open(ctx, tenancy.Options{URL: c.DatabaseURL.Reveal(), MaxConns: conns, TenantRoles: c.TenantRoles, Logger: c.Logger(os.Stderr)})
+	db, err := tenancy.Open(ctx, tenancy.Options{URL: c.DatabaseURL.Reveal(), MaxConns: conns, Tenant: schema.Tenant(), Shared: schema.Shared(), Logger: c.Logger(os.Stderr)})
 	if err != nil {
 		return err
 	}
@@ -168,13 +169,8 @@ func onDatabase(ctx context.Context, conns int, args []string, env config.Lookup
 }
 
 // schemaScript needs no database: the script is in the program.
-func schemaScript(ctx context.Context, args []string, _ config.Lookup, stdout io.Writer) error {
-	db, err := tenancy.Open(ctx, tenancy.Options{URL: "postgres://"})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return asUsage(commands.SchemaScript(ctx, db, args, stdout))
+func schemaScript(_ context.Context, args []string, _ config.Lookup, stdout io.Writer) error {
+	return asUsage(commands.SchemaScript(schema.Tenant(), args, stdout))
 }
 
 // sendEvent needs the secret and nothing else.

@@ -17,12 +17,13 @@ import (
 	"example.com/subproduct/handlers/webhook"
 	"example.com/subproduct/static"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // App is the server's routes and what they stand on.
 type App struct {
 	DB     *tenancy.DB
-	Inbox  *tenancy.Inbox
+	Inbox  *inbox.Inbox
 	Health *health.Health
 
 	config   config.Config
@@ -36,12 +37,13 @@ type App struct {
 // New wires the app.
 func New(c config.Config, db *tenancy.DB, o ServeOptions, log *slog.Logger) (*App, http.Handler, error) {
 	a := &App{DB: db, config: c, log: log, Health: health.New(db)}
-	events := a.eventHandlers()
-	if o.Events != nil {
-		maps.Copy(events, o.Events(db))
+	events := eventHandlers()
+	maps.Copy(events, o.Events)
+	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)
+	var err error
+	if a.Inbox, err = inbox.New(db, events, o.Inbox); err != nil {
+		return nil, nil, err
 	}
-	o.Inbox.Retention = c.EventRetention
-	a.Inbox = db.NewInbox(events, o.Inbox)
 	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
 	a.sso = &sso.SSO{
 		Platform: platform.NewClient(platform.Settings{
@@ -60,7 +62,6 @@ func New(c config.Config, db *tenancy.DB, o ServeOptions, log *slog.Logger) (*Ap
 		Inbox: a.Inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
 		TenantFields: c.WebhookTenantFields, Log: log,
 	}
-	var err error
 	if a.assets, err = web.NewAssets(static.FS); err != nil {
 		return nil, nil, err
 	}

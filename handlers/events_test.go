@@ -14,18 +14,18 @@ import (
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/platform"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // The lines between the marks stand in README.md, which a test below sees to.
 
 // example begins
-func invoicePaid(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
+func invoicePaid(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 	var body struct {
 		Data struct{ Number string }
 	}
 	if err := json.Unmarshal(e.Body, &body); err != nil || body.Data.Number == "" {
-		return tenancy.Permanent(errors.New("the event names no invoice"))
+		return inbox.Permanent(errors.New("the event names no invoice"))
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO notes (title, created_by) VALUES ($1, 'billing')`, "Paid: "+body.Data.Number)
 	return err
@@ -34,13 +34,13 @@ func invoicePaid(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
 // example ends
 
 // withInvoices is what the line in events.go does, for one test's server.
-func withInvoices(*tenancy.DB) tenancy.EventHandlers {
-	return tenancy.EventHandlers{"invoice.paid": {Apply: invoicePaid}}
+func withInvoices() inbox.Handlers {
+	return inbox.Handlers{"invoice.paid": {Apply: invoicePaid}}
 }
 
 func TestAnEventOfTheProductsOwn(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Events: withInvoices}})
+	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Events: withInvoices()}})
 	ada := site.SignIn(t, "acme")
 	for body, want := range map[string]int{
 		`{"eventType":"invoice.paid","tenantSlug":"acme","data":{"number":"2026-7"}}`: http.StatusOK,

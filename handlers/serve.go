@@ -14,8 +14,10 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/schema"
 	"example.com/subproduct/templates"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // ServeOptions are what only development and tests set.
@@ -26,8 +28,8 @@ type ServeOptions struct {
 	// Routes adds routes for signed-in requests.
 	Routes func(user *echo.Group, db *tenancy.DB)
 	// Events adds handlers of events, or replaces them.
-	Events func(db *tenancy.DB) tenancy.EventHandlers
-	Inbox  tenancy.InboxOptions // Retention is taken from the configuration
+	Events inbox.Handlers
+	Inbox  inbox.Options // Retention, Logger and Conns are taken from the configuration
 }
 
 // Serve runs the server on l until ctx ends, then stops in order: no new
@@ -41,8 +43,11 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 	if o.Pages == nil {
 		o.Pages = templates.FS
 	}
-	o.Database.URL, o.Database.MaxConns = c.DatabaseURL.Reveal(), c.DatabaseMaxConns
-	o.Database.MigrateOnUse, o.Database.TenantRoles, o.Database.Logger = c.MigrateOnStart, c.TenantRoles, log
+	o.Database.URL, o.Database.MaxConns = c.DatabaseURL.Reveal(), requestConns(c.DatabaseMaxConns)
+	o.Database.MigrateOnUse, o.Database.Logger = c.MigrateOnStart, log
+	if o.Database.Tenant == nil {
+		o.Database.Tenant, o.Database.Shared = schema.Tenant(), schema.Shared()
+	}
 	db, err := tenancy.Open(ctx, o.Database)
 	if err != nil {
 		return err
@@ -59,6 +64,7 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 	defer background.Wait()
 	defer cancel(nil)
 	background.Go(func() { app.Health.Run(ctx) })
+	background.Go(func() { app.sweepSessions(ctx) })
 	background.Go(func() {
 		if err := app.work(ctx); err != nil {
 			cancel(err)
@@ -123,6 +129,29 @@ func (a *App) prepare(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(retryPause):
+		}
+	}
+}
+
+// A replica's connections are shared out: one for the health probe, three in
+// eight for the inbox, and the rest for requests.
+func inboxConns(total int) int   { return max(2, total*3/8) }
+func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
+
+// sweepEvery is how often sessions past their life are deleted.
+const sweepEvery = 10 * time.Minute
+
+func (a *App) sweepSessions(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := a.DB.SweepSessions(ctx); err != nil && ctx.Err() == nil {
+				a.log.ErrorContext(ctx, "sessions not swept", "error", err)
+			}
 		}
 	}
 }

@@ -14,7 +14,6 @@ type Config struct {
 	DatabaseURL      Secret
 	DatabaseMaxConns int
 	MigrateOnStart   bool
-	TenantRoles      bool
 
 	AppSlug         string
 	PublicURL       *url.URL
@@ -58,7 +57,6 @@ func load(r *reader) Config {
 		DatabaseURL:      newSecret(r.secret("DATABASE_URL", required)),
 		DatabaseMaxConns: r.count("DATABASE_MAX_CONNS", 16),
 		MigrateOnStart:   r.boolean("MIGRATE_ON_START", true),
-		TenantRoles:      r.boolean("TENANT_ROLES", false),
 
 		AppSlug:         r.text("APP_SLUG", required),
 		PublicURL:       r.origin("PUBLIC_URL"),

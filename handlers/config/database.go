@@ -3,12 +3,11 @@ package config
 import "log/slog"
 
 // LoadDatabase reads what a command on the database needs, and nothing else:
-// DatabaseURL, TenantRoles and the log's settings.
+// DatabaseURL and the log's settings.
 func LoadDatabase(env Lookup) (Config, error) {
 	r := &reader{env: env}
 	c := Config{
 		DatabaseURL: newSecret(r.secret("DATABASE_URL", required)),
-		TenantRoles: r.boolean("TENANT_ROLES", false),
 		LogLevel:    r.level("LOG_LEVEL", slog.LevelInfo),
 		LogFormat:   r.choice("LOG_FORMAT", "json", "text"),
 	}

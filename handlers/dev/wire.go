@@ -3,7 +3,6 @@
 package dev
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/schema"
 	"example.com/subproduct/tenancy"
 )
 
@@ -67,11 +67,4 @@ func sourceTemplates() (pages fs.FS, live bool) {
 }
 
 // schemaScript is the product's own, for the console's check of its field.
-func schemaScript() (string, error) {
-	db, err := tenancy.Open(context.Background(), tenancy.Options{URL: "postgres://"})
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	return db.SchemaScript()
-}
+func schemaScript() (string, error) { return tenancy.SchemaScript(schema.Tenant()) }
