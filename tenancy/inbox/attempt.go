@@ -39,8 +39,8 @@ func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
 		SELECT e.id, e.event_type, e.body, e.received_at, e.attempts, e.lifecycle, coalesce(e.claimed_by = $2, false),
 			coalesce((SELECT schema_version FROM public.tenants WHERE slug = $1), -1), to_regnamespace(quote_ident($3)) IS NOT NULL,
 			coalesce((SELECT id FROM (SELECT l.tenant_slug, l.id FROM public.webhook_events l
-				WHERE e.lifecycle AND l.lifecycle AND l.status = 'done' AND (l.tenant_slug, l.id) > ($1, e.id)
-				ORDER BY l.tenant_slug, l.id LIMIT 1) later WHERE tenant_slug = $1), 0)
+				WHERE e.lifecycle AND l.lifecycle AND l.status = 'done' AND (l.tenant_slug, l.id) BETWEEN ($1, e.id + 1) AND ($1, 9223372036854775807)
+				ORDER BY l.tenant_slug, l.id LIMIT 1) later), 0)
 		FROM public.webhook_events e WHERE e.status = 'pending' AND e.id = `+head,
 		[]any{slug.String(), in.self, slug.Schema()}, a.scan,
 		func(tx pgx.Tx) error { return in.perform(ctx, tx, &a) })
@@ -124,11 +124,11 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 		), head AS (
 			SELECT coalesce(
 				(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-					WHERE status = 'pending' AND lifecycle AND (tenant_slug, id) <= ($1, 9223372036854775807) AND id <> $2
-					ORDER BY tenant_slug DESC, id DESC LIMIT 1) newest WHERE tenant_slug = $1 AND (id > $2 OR NOT $3)),
+					WHERE status = 'pending' AND lifecycle AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, 9223372036854775807) AND id <> $2
+					ORDER BY tenant_slug DESC, id DESC LIMIT 1) newest WHERE (id > $2 OR NOT $3)),
 				(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-					WHERE status = 'pending' AND NOT lifecycle AND (tenant_slug, id) >= ($1, 0) AND id <> $2
-					ORDER BY tenant_slug, id LIMIT 1) oldest WHERE tenant_slug = $1)) AS id
+					WHERE status = 'pending' AND NOT lifecycle AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, 9223372036854775807) AND id <> $2
+					ORDER BY tenant_slug, id LIMIT 1) oldest)) AS id
 		), next AS (
 			UPDATE public.webhook_events e SET attempts = e.attempts + CASE WHEN e.claimed_by = $5 THEN 0 ELSE 1 END,
 				claimed_by = $5, next_attempt_at = now() + make_interval(secs => $9)

@@ -14,11 +14,11 @@ import (
 // the index of what is pending; by id alone it might read all that ever was.
 const head = `coalesce(
 	(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-		WHERE status = 'pending' AND lifecycle AND (tenant_slug, id) <= ($1, 9223372036854775807)
-		ORDER BY tenant_slug DESC, id DESC LIMIT 1) newest WHERE tenant_slug = $1),
+		WHERE status = 'pending' AND lifecycle AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, 9223372036854775807)
+		ORDER BY tenant_slug DESC, id DESC LIMIT 1) newest),
 	(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-		WHERE status = 'pending' AND (tenant_slug, id) >= ($1, 0)
-		ORDER BY tenant_slug, id LIMIT 1) oldest WHERE tenant_slug = $1))`
+		WHERE status = 'pending' AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, 9223372036854775807)
+		ORDER BY tenant_slug, id LIMIT 1) oldest))`
 
 // lostAttempt is the error of an attempt that nobody recorded the end of.
 const lostAttempt = "the process or its connection ended in the middle of this attempt"
