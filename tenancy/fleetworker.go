@@ -27,7 +27,7 @@ func (f *fleet) pass(ctx context.Context) error {
 
 // work takes tenants one after the other in the order of the registry's index.
 func (f *fleet) work(ctx context.Context) error {
-	var after claim
+	var after position
 	for f.begin() {
 		from := after
 		err := f.one(ctx, &after)
@@ -134,8 +134,8 @@ func (db *DB) noteFailure(ctx context.Context, slug Slug, cause error) error {
 
 var errNoneLeft = errors.New("no tenant is left")
 
-// claim is where a worker is in the registry.
-type claim struct {
+// position is where a worker is in the registry.
+type position struct {
 	version int64
 	slug    Slug
 }
@@ -144,9 +144,9 @@ type claim struct {
 // which is not waited for, shares tenants out among runs, and with events and
 // requests that work on the tenant. The registry row is not locked until the
 // migration has run: a sign-in needs it.
-func (f *fleet) one(ctx context.Context, after *claim) error {
+func (f *fleet) one(ctx context.Context, after *position) error {
 	from := *after
-	*after = claim{}
+	*after = position{}
 	return f.db.transact(ctx, beginClaim, func(tx pgx.Tx) error {
 		var free bool
 		err := tx.QueryRow(ctx, `
