@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -52,22 +53,28 @@ func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) err
 	})
 }
 
-// cancelTenant is Cancel in a transaction that holds the tenant's lock: one
-// statement.
+// cancelTenant is Cancel in a transaction that holds the tenant's lock. The
+// sessions are ended by a statement of its own, in the same message: it sees
+// those of sign-ins that held the tenant's row until now.
 func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	var found int
-	err := tx.QueryRow(ctx, `
-		WITH cancelled AS (
-			UPDATE public.tenants
-			SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
-			WHERE slug = $1 RETURNING slug
-		), ended AS (DELETE FROM public.sessions WHERE tenant_slug = $1)
-		SELECT count(*) FROM cancelled`, slug.s).Scan(&found)
-	if err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
+		WHERE slug = $1`, slug.s)
+	batch.Queue(EndSessionsOfCancelled, slug.s)
+	results := tx.SendBatch(ctx, batch)
+	tag, err := results.Exec()
+	if err = errors.Join(err, results.Close()); err != nil {
 		return fmt.Errorf("cancel tenant %s: %w", slug, err)
 	}
-	if found == 0 {
+	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("cancel tenant %s: %w", slug, ErrUnknownTenant)
 	}
 	return nil
 }
+
+// EndSessionsOfCancelled is SQL that ends the sessions of tenant $1 if it is
+// cancelled.
+const EndSessionsOfCancelled = `
+	DELETE FROM public.sessions s USING public.tenants t
+	WHERE s.tenant_slug = $1 AND t.slug = $1 AND t.status = 'cancelled'`

@@ -48,6 +48,14 @@ func (s *System) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row 
 	return s.pool.QueryRow(ctx, sql, args...)
 }
 
+// SendBatch sends statements in one message, which is one transaction.
+func (s *System) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	return s.pool.SendBatch(ctx, b)
+}
+
+// LatestVersion is DB.LatestVersion.
+func (s *System) LatestVersion() int64 { return s.db.LatestVersion() }
+
 // LockKey is what a statement passes to pg_try_advisory_xact_lock, with
 // hashtext of the slug, for the lock that TryTenant takes.
 const LockKey = lockSpace

@@ -20,7 +20,8 @@ import (
 type Inbox struct {
 	system   *tenancy.System
 	handlers Handlers
-	known    []string // the types that have a handler
+	known    []string          // the types that have a handler
+	instant  map[string]string // type → status of the tenant, for events that are stored and applied at once
 	options  Options
 	log      *slog.Logger
 	self     string          // names this process in claims
@@ -83,6 +84,7 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 		slots: make(chan struct{}, slots), slow: make(chan struct{}, max(slots/2, 1)),
 		drains: map[tenancy.Slug]*drain{}, answered: map[int64]bool{},
 	}
+	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
 	in.base, in.stop = context.WithCancel(context.Background())
 	return in, nil

@@ -31,7 +31,11 @@ func (in *Inbox) store(ctx context.Context, d Delivery) (stored, error) {
 	sum := sha256.Sum256(d.Body)
 	for range 3 {
 		s := in.judge(d)
-		err := in.insert(ctx, d, &s, sum[:])
+		insert := in.insert
+		if in.instant[d.Type] != "" && s.status == Pending {
+			insert = in.insertInstant
+		}
+		err := insert(ctx, d, &s, sum[:])
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = in.repeat(ctx, &s, sum[:])
 		}
