@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
 )
 
@@ -18,7 +19,7 @@ type note struct {
 
 func TestNotesAPI(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 
 	var first, second note
@@ -50,7 +51,7 @@ func TestNotesAPI(t *testing.T) {
 
 func TestNotesRefuseBadInput(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	for body, want := range map[string]int{
 		`{"title":""}`:       http.StatusUnprocessableEntity,

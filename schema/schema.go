@@ -8,7 +8,7 @@ import (
 	"io/fs"
 )
 
-//go:embed shared/*.sql tenant/*.sql
+//go:embed shared tenant
 var files embed.FS
 
 // Shared are the migrations of the public schema. They belong to the template.

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/tenancy/localpg"
 )
@@ -44,7 +45,7 @@ func benchmarkAcknowledged(b *testing.B, fast bool) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = server.Stop() })
-	site := handlertest.Start(b, handlertest.Setup{Database: server.URL("postgres")})
+	site := handlertest.Start(b, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
 	bare := bareReceiver(b, site)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchConnections}}
 	b.Cleanup(client.CloseIdleConnections)

@@ -10,10 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // subscribe creates a subscription at the console, which signs the new user in.
@@ -30,16 +29,16 @@ func (p *person) subscribe(slug string) {
 // The whole life of a tenant, clicked through.
 func TestTheLifeOfATenant(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	ada, grace := newPerson(t, site, "/sso/callback"), newPerson(t, site)
 	ada.subscribe("acme")
-	ada.press("Notes")
-	ada.fill("title", "Only for Acme")
+	ada.press("Items")
+	ada.fill("label", "Only for Acme")
 	ada.press("Add")
 	ada.sees("Only for Acme")
 
 	grace.subscribe("globex")
-	grace.press("Notes")
+	grace.press("Items")
 	grace.sees("Nothing here yet")
 	grace.doesNotSee("Only for Acme")
 
@@ -52,22 +51,22 @@ func TestTheLifeOfATenant(t *testing.T) {
 	admin.click("#cancel-acme")
 	admin.there("#renew-acme")
 
-	ada.open(site.URL + "/notes") // her session is dead, the platform lets her in, and we do not
+	ada.open(site.URL + "/items") // her session is dead, the platform lets her in, and we do not
 	ada.sees("Cancelled")
 	ada.open(site.URL + "/")
 	ada.sees("Sign in")
-	grace.open(site.URL + "/notes")
+	grace.open(site.URL + "/items")
 	grace.sees("Nothing here yet")
 }
 
 func TestSigningInAndOut(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	p := newPerson(t, site)
-	p.open(site.URL + "/notes")
+	p.open(site.URL + "/items")
 	p.click(".person")
-	p.at(site.URL + "/notes")
+	p.at(site.URL + "/items")
 	p.press("Where you are signed in")
 	p.sees("on Linux")
 	p.press("Sign out")
@@ -81,20 +80,20 @@ func TestSigningInAndOut(t *testing.T) {
 
 func TestTheWorkspaceIsBeingPrepared(t *testing.T) {
 	t.Parallel()
-	slow := fstest.MapFS{"000001_notes.up.sql": {Data: []byte("SELECT pg_sleep(4); CREATE TABLE notes (id bigint, title text, created_at timestamptz)")}}
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: slow}}})
+	slow := fstest.MapFS{"000001_items.up.sql": {Data: []byte("SELECT pg_sleep(4); CREATE TABLE items (id bigint, label text, created_at timestamptz)")}}
+	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
 	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
 	p := newPerson(t, site)
-	p.open(site.URL + "/notes")
+	p.open(site.URL + "/items")
 	p.click(".person")
 	p.sees("Preparing")
-	p.at(site.URL + "/notes") // by itself
+	p.at(site.URL + "/items") // by itself
 	p.sees("Nothing here yet")
 }
 
 func TestSomebodyElsesSignInIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	p := newPerson(t, site)
 	p.subscribe("globex")
@@ -112,7 +111,7 @@ func TestSomebodyElsesSignInIsAskedAbout(t *testing.T) {
 
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	p := newPerson(t, site, "/nowhere", "/sso/callback", "/favicon.ico")
 	p.open(site.URL + "/nowhere")
 	p.sees("There is nothing at this address.")
@@ -125,7 +124,7 @@ func TestErrorPages(t *testing.T) {
 // Everything can be done with the keyboard alone.
 func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	p := newPerson(t, site)
 	p.open(site.URL + "/")
@@ -135,10 +134,10 @@ func TestKeyboardOnly(t *testing.T) {
 	p.tabTo("u-acme")
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.at(site.URL + "/")
-	p.tabTo("Notes")
+	p.tabTo("Items")
 	p.do(chromedp.KeyEvent(kb.Enter))
-	p.at(site.URL + "/notes")
-	p.tabTo("title")
+	p.at(site.URL + "/items")
+	p.tabTo("label")
 	p.do(chromedp.KeyEvent("By keyboard"), chromedp.KeyEvent(kb.Enter))
 	p.sees("By keyboard")
 	p.tabTo("Delete")

@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"context"
@@ -19,8 +19,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -56,10 +57,9 @@ type campaign struct {
 }
 
 func faultsOver(t *testing.T, direct, database string) {
-	site := handlertest.Start(t, handlertest.Setup{
+	site := handlertest.Start(t, fixture.With(faulty), handlertest.Setup{
 		Database: direct,
 		Env:      map[string]string{"DATABASE_URL": database, "DATABASE_MAX_CONNS": "12"},
-		Serve:    handlers.ServeOptions{Routes: faulty},
 	})
 	browsers := make([]*handlertest.Browser, faultTenants)
 	for i := range browsers {
@@ -83,7 +83,7 @@ func faultsOver(t *testing.T, direct, database string) {
 	saboteur.Wait()
 	for i := range faultTenants {
 		slug := tenantName(i)
-		foreign := handlertest.Query[int](t, site, `SELECT count(*) FROM "tenant_`+slug+`".notes WHERE title <> $1`, slug)
+		foreign := handlertest.Query[int](t, site, `SELECT count(*) FROM "tenant_`+slug+`".items WHERE label <> $1`, slug)
 		if foreign != 0 {
 			t.Errorf("%d rows of others lie in %s's table", foreign, slug)
 		}
@@ -112,8 +112,8 @@ func requests(t *testing.T) int64 {
 }
 
 // faulty are handlers that write a row, and read all, with every kind of end.
-func faulty(user *echo.Group, db *tenancy.DB) {
-	user.POST("/api/faulty/:how", func(c echo.Context) error {
+func faulty(r server.Routes) {
+	r.User.POST("/api/faulty/:how", func(c echo.Context) error {
 		ctx, cancel := context.WithTimeout(c.Request().Context(), 5*time.Second)
 		defer cancel()
 		tenant, err := tenancy.TenantFrom(ctx)
@@ -121,11 +121,11 @@ func faulty(user *echo.Group, db *tenancy.DB) {
 			return err
 		}
 		var titles []string
-		err = db.InTx(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `INSERT INTO notes (title, created_by) VALUES ($1, 'x')`, tenant.Slug.String()); err != nil {
+		err = r.DB.InTx(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `INSERT INTO items (label, created_by) VALUES ($1, 'x')`, tenant.Slug.String()); err != nil {
 				return err
 			}
-			rows, err := tx.Query(ctx, `SELECT title FROM notes ORDER BY id DESC LIMIT 20`)
+			rows, err := tx.Query(ctx, `SELECT label FROM items ORDER BY id DESC LIMIT 20`)
 			if err != nil {
 				return err
 			}

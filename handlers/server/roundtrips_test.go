@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"context"
@@ -10,8 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 )
 
@@ -37,16 +38,17 @@ func (c *turns) Read(b []byte) (int, error) {
 func counted(t *testing.T, env map[string]string) (*handlertest.Site, *atomic.Int64) {
 	t.Helper()
 	count := &atomic.Int64{}
+	counting := func(c *pgxpool.Config) {
+		dial := c.ConnConfig.DialFunc
+		c.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			return &turns{Conn: conn, count: count}, err
+		}
+	}
 	env["DATABASE_MAX_CONNS"] = "1"
-	return handlertest.Start(t, handlertest.Setup{
-		Env: env,
-		Serve: handlers.ServeOptions{Database: tenancy.Options{Configure: func(c *pgxpool.Config) {
-			dial := c.ConnConfig.DialFunc
-			c.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-				conn, err := dial(ctx, network, addr)
-				return &turns{Conn: conn, count: count}, err
-			}
-		}}},
+	return handlertest.Start(t, fixture.Product(), handlertest.Setup{
+		Env:   env,
+		Serve: server.Options{Database: func(o *tenancy.Options) { o.Configure = counting }},
 	}), count
 }
 
@@ -71,7 +73,7 @@ func TestRoundTripsOfASignedInRequest(t *testing.T) {
 	t.Parallel()
 	site, count := counted(t, map[string]string{})
 	b := site.SignIn(t, "acme")
-	if n := fewest(t, count, func() handlertest.Answer { return b.API(http.MethodGet, "/api/notes", "") }); n != 4 {
+	if n := fewest(t, count, func() handlertest.Answer { return b.API(http.MethodGet, "/api/items", "") }); n != 4 {
 		t.Errorf("%d round trips, want 4", n)
 	}
 }
@@ -90,7 +92,7 @@ func TestRoundTripsOfARequestWithAToken(t *testing.T) {
 	}
 	b := site.Browser(t)
 	header := http.Header{"Authorization": {"Bearer " + token}}
-	if n := fewest(t, count, func() handlertest.Answer { return b.Do(http.MethodGet, "/api/notes", nil, header) }); n != 4 {
+	if n := fewest(t, count, func() handlertest.Answer { return b.Do(http.MethodGet, "/api/items", nil, header) }); n != 4 {
 		t.Errorf("%d round trips, want 4", n)
 	}
 }

@@ -1,54 +1,40 @@
-package handlers
+package server
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/web"
-	"example.com/subproduct/templates"
 	"example.com/subproduct/tenancy"
 )
 
-// ServeOptions are what only development and tests set.
-type ServeOptions struct {
-	Pages    fs.FS           // nil: the embedded templates
-	Live     bool            // parse Pages anew for each request
-	Database tenancy.Options // but for its URL, MaxConns, MigrateOnUse, TenantRoles and Logger: these are settings
-	// Routes adds routes for signed-in requests.
-	Routes func(user *echo.Group, db *tenancy.DB)
-	// Events adds handlers of events, or replaces them.
-	Events func(db *tenancy.DB) tenancy.EventHandlers
-	Inbox  tenancy.InboxOptions // Retention is taken from the configuration
-}
-
-// Serve runs the server on l until ctx ends, then stops in order: no new
-// requests, the running ones finish, the events in work too, and the database
+// Serve runs the product's server on l until ctx ends, then drains: no new
+// requests, the running ones finish, then the events in work, and the database
 // is closed last. It answers /healthz and /livez at once, and everything else
-// once the shared schema is there. It returns nil after a clean stop.
-func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logger, o ServeOptions) error {
+// once the shared schema is there. It returns nil after a clean stop, and an
+// error when the configuration, a page or a migration file cannot be used or
+// the database refuses.
+func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log *slog.Logger, o Options) error {
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if o.Pages == nil {
-		o.Pages = templates.FS
+	database := p.database(c, log)
+	database.MaxConns, database.MigrateOnUse = c.DatabaseMaxConns, c.MigrateOnStart
+	if o.Database != nil {
+		o.Database(&database)
 	}
-	o.Database.URL, o.Database.MaxConns = c.DatabaseURL.Reveal(), c.DatabaseMaxConns
-	o.Database.MigrateOnUse, o.Database.TenantRoles, o.Database.Logger = c.MigrateOnStart, c.TenantRoles, log
-	db, err := tenancy.Open(ctx, o.Database)
+	db, err := tenancy.Open(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	app, handler, err := New(c, db, o, log)
+	a, err := wire(p, c, db, o, log)
 	if err != nil {
 		return err
 	}
@@ -58,14 +44,14 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel(nil)
-	background.Go(func() { app.Health.Run(ctx) })
+	background.Go(func() { a.health.Run(ctx) })
 	background.Go(func() {
-		if err := app.work(ctx); err != nil {
+		if err := a.work(ctx); err != nil {
 			cancel(err)
 		}
 	})
-	err = web.Serve(ctx, l, handler, c.ShutdownTimeout, log)
-	app.closeInbox(c.ShutdownTimeout)
+	err = web.Serve(ctx, l, a.echo, c.ShutdownTimeout, log)
+	a.closeInbox(c.ShutdownTimeout)
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, err)
 	}
@@ -74,28 +60,28 @@ func Serve(ctx context.Context, c config.Config, l net.Listener, log *slog.Logge
 
 // closeInbox lets the events in work finish; those that do not in time are
 // rolled back and taken up again by the next start.
-func (a *App) closeInbox(grace time.Duration) {
+func (a *app) closeInbox(grace time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	a.Inbox.Close(ctx)
+	a.inbox.Close(ctx)
 }
 
 // work is what goes on beside the requests: first the shared schema, then the
 // tenants that are behind, and the inbox until ctx ends.
-func (a *App) work(ctx context.Context) error {
+func (a *app) work(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	a.Health.Ready()
+	a.health.Ready()
 	a.log.InfoContext(ctx, "ready", "public_url", a.config.PublicURL.String())
 	var background sync.WaitGroup
 	if a.config.MigrateOnStart {
-		background.Go(func() { a.DB.MigrateInBackground(ctx) })
+		background.Go(func() { a.db.MigrateInBackground(ctx) })
 	}
-	a.Inbox.Run(ctx)
+	a.inbox.Run(ctx)
 	background.Wait()
 	return nil
 }
@@ -106,10 +92,10 @@ const retryPause = time.Second
 // prepare brings the shared schema up to date, or checks it where migrating is
 // left to an operator. It waits for a database that is down, and fails on one
 // that refuses.
-func (a *App) prepare(ctx context.Context) error {
-	step := a.DB.MigrateShared
+func (a *app) prepare(ctx context.Context) error {
+	step := a.db.MigrateShared
 	if !a.config.MigrateOnStart {
-		step = a.DB.CheckShared
+		step = a.db.CheckShared
 	}
 	for {
 		err := step(ctx)

@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ type goPackage struct {
 func listed(t *testing.T) map[string]goPackage {
 	t.Helper()
 	command := exec.Command("go", "list", "-deps", "-export", "-tags", "production", "-json=ImportPath,Dir,Export,GoFiles,Imports", ".")
-	command.Dir, command.Stderr = "..", os.Stderr
+	command.Dir, command.Stderr = root, os.Stderr
 	output, err := command.Output()
 	if err != nil {
 		t.Fatal(err)

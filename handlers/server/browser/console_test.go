@@ -8,6 +8,7 @@ import (
 
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // Every button of the console, pressed once: the browser complains about
@@ -15,7 +16,7 @@ import (
 func TestEveryButtonOfTheConsole(t *testing.T) {
 	t.Parallel()
 	var log handlertest.Log
-	site := handlertest.Start(t, handlertest.Setup{Log: &log})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
 	site.Subscribe(t, "acme")
 	site.Platform.AddTenant("globex", "Globex", "Pro", simulator.User{ID: "u-globex", Email: "grace@globex.example"})
 	p := newPerson(t, site, "/sso/callback") // a paused tenant's user is let in by the platform, and not by us

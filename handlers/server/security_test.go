@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"go/ast"
@@ -13,12 +13,15 @@ import (
 	"testing"
 )
 
+// root is the folder of go.mod, from this one.
+const root = "../.."
+
 // testNames are all test functions of the module.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names, fset := map[string]bool{}, token.NewFileSet()
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != ".." {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, "_test.go") {
@@ -47,7 +50,7 @@ func TestEveryAttackHasItsTest(t *testing.T) {
 	t.Parallel()
 	names := testNames(t)
 	cited := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
-	for _, file := range []string{"SECURITY.md", "../README.md"} {
+	for _, file := range []string{"SECURITY.md", root + "/README.md"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -78,11 +81,11 @@ func TestEveryAttackHasItsTest(t *testing.T) {
 // its reason.
 func TestEveryDependencyHasAReason(t *testing.T) {
 	t.Parallel()
-	mod, err := os.ReadFile("../go.mod")
+	mod, err := os.ReadFile(root + "/go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile(root + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"errors"
@@ -12,24 +12,26 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 )
 
+type item struct{ Label string }
+
 // misbehave are handlers that write and then fail in every way there is.
-func misbehave(user *echo.Group, db *tenancy.DB) {
-	user.POST("/api/fail/:how", func(c echo.Context) error {
+func misbehave(r server.Routes) {
+	r.User.POST("/api/fail/:how", func(c echo.Context) error {
 		ctx := c.Request().Context()
-		return db.InTx(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `INSERT INTO notes (title, created_by) VALUES ('never', 'x')`); err != nil {
+		return r.DB.InTx(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `INSERT INTO items (label, created_by) VALUES ('never', 'x')`); err != nil {
 				return err
 			}
 			switch c.Param("how") {
 			case "panic":
 				panic("on purpose")
 			case "sql":
-				_, err := tx.Exec(ctx, `SELECT nonsense FROM notes`)
+				_, err := tx.Exec(ctx, `SELECT nonsense FROM items`)
 				return err
 			}
 			return errors.New("on purpose")
@@ -41,10 +43,7 @@ func misbehave(user *echo.Group, db *tenancy.DB) {
 // one row of another tenant.
 func TestNoForeignRowOverHTTP(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{
-		Env:   map[string]string{"DATABASE_MAX_CONNS": "8"},
-		Serve: handlers.ServeOptions{Routes: misbehave},
-	})
+	site := handlertest.Start(t, fixture.With(misbehave), handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "8"}})
 	for i := range 20 {
 		site.Subscribe(t, fmt.Sprintf("t%d", i))
 	}
@@ -64,7 +63,7 @@ func TestNoForeignRowOverHTTP(t *testing.T) {
 func visit(t *testing.T, b *handlertest.Browser, slug string) {
 	switch rand.IntN(5) {
 	case 0:
-		if answer := b.API(http.MethodPost, "/api/notes", `{"title":"of `+slug+`"}`); answer.Status != http.StatusCreated {
+		if answer := b.API(http.MethodPost, "/api/items", `{"label":"of `+slug+`"}`); answer.Status != http.StatusCreated {
 			t.Errorf("%s: note: %d", slug, answer.Status)
 		}
 	case 1:
@@ -74,11 +73,11 @@ func visit(t *testing.T, b *handlertest.Browser, slug string) {
 			t.Errorf("%s: %s: %d %s", slug, how, answer.Status, answer.Body)
 		}
 	default:
-		var list struct{ Notes []note }
-		b.API(http.MethodGet, "/api/notes", "").JSON(t, &list)
-		for _, n := range list.Notes {
-			if n.Title != "of "+slug {
-				t.Errorf("%s sees %q", slug, n.Title)
+		var list struct{ Items []item }
+		b.API(http.MethodGet, "/api/items", "").JSON(t, &list)
+		for _, n := range list.Items {
+			if n.Label != "of "+slug {
+				t.Errorf("%s sees %q", slug, n.Label)
 			}
 		}
 	}

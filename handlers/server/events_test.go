@@ -1,4 +1,4 @@
-package handlers_test
+package server_test
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/tenancy"
 )
@@ -27,20 +28,17 @@ func invoicePaid(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
 	if err := json.Unmarshal(e.Body, &body); err != nil || body.Data.Number == "" {
 		return tenancy.Permanent(errors.New("the event names no invoice"))
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO notes (title, created_by) VALUES ($1, 'billing')`, "Paid: "+body.Data.Number)
+	_, err := tx.Exec(ctx, `INSERT INTO payments (invoice) VALUES ($1)`, body.Data.Number)
 	return err
 }
 
 // example ends
 
-// withInvoices is what the line in events.go does, for one test's server.
-func withInvoices(*tenancy.DB) tenancy.EventHandlers {
-	return tenancy.EventHandlers{"invoice.paid": {Apply: invoicePaid}}
-}
-
-func TestAnEventOfTheProductsOwn(t *testing.T) {
+func TestEvents_OfTheProductsOwn(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Events: withInvoices}})
+	product := fixture.Migrating(fstest.MapFS{"000001_payments.up.sql": {Data: []byte(`CREATE TABLE payments (invoice text)`)}})
+	product.Events = tenancy.EventHandlers{"invoice.paid": {Apply: invoicePaid}}
+	site := handlertest.Start(t, product, handlertest.Setup{})
 	ada := site.SignIn(t, "acme")
 	for body, want := range map[string]int{
 		`{"eventType":"invoice.paid","tenantSlug":"acme","data":{"number":"2026-7"}}`: http.StatusOK,
@@ -54,12 +52,12 @@ func TestAnEventOfTheProductsOwn(t *testing.T) {
 			}
 		}
 	}
-	if notes := ada.Get("/api/notes"); strings.Count(notes.Body, "Paid: 2026-7") != 1 {
-		t.Errorf("want the event's effect once in %s", notes.Body)
+	if n := handlertest.Query[int](t, site, `SELECT count(*) FROM tenant_acme.payments WHERE invoice = '2026-7'`); n != 1 {
+		t.Errorf("%d effects, want one", n)
 	}
 }
 
-func TestTheReadmeShowsTheTestedExample(t *testing.T) {
+func TestEvents_TheReadmeShowsTheTestedExample(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("events_test.go")
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // screenshots is where git does not look.
-const screenshots = "../../.dev/screenshots"
+const screenshots = "../../../.dev/screenshots"
 
 // Every page, wide and narrow, light and dark: to be looked at. That nothing
 // needs to be scrolled sideways is checked.
@@ -21,12 +22,12 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(screenshots, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	p := newPerson(t, site, "/nowhere")
 	p.subscribe("acme")
-	p.press("Notes")
+	p.press("Items")
 	for _, title := range []string{"Renew the lease of the warehouse", "Ask Ines about the March invoice"} {
-		p.fill("title", title)
+		p.fill("label", title)
 		p.press("Add")
 		p.sees(title)
 	}
@@ -36,11 +37,11 @@ func TestScreenshots(t *testing.T) {
 		who           *person
 		name, address string
 	}{
-		{stranger, "landing", site.URL + "/"}, {p, "home", site.URL + "/"}, {p, "notes", site.URL + "/notes"},
+		{stranger, "landing", site.URL + "/"}, {p, "home", site.URL + "/"}, {p, "notes", site.URL + "/items"},
 		{p, "sessions", site.URL + "/sessions"}, {p, "error", site.URL + "/nowhere"},
 		{p, "console", console + "/"}, {p, "console-deliveries", console + "/deliveries"}, {p, "console-health", console + "/health"},
 		{p, "console-faults", console + "/faults"}, {p, "console-product", console + "/product"}, {p, "console-users", console + "/users"},
-		{stranger, "platform-sign-in", console + "/auth/sso?appSlug=subproduct&redirect=" + site.URL + "/sso/callback"},
+		{stranger, "platform-sign-in", console + "/auth/sso?appSlug=fixture&redirect=" + site.URL + "/sso/callback"},
 	} {
 		for _, width := range []int64{1280, 390} {
 			for _, scheme := range []string{"light", "dark"} {

@@ -1,4 +1,4 @@
-package config
+package health
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// CheckHealth asks the health URL of the server on this machine that listens on
+// Check asks the health URL of the server on this machine that listens on
 // listenAddr, in at most 3 seconds.
-func CheckHealth(ctx context.Context, listenAddr string) error {
+func Check(ctx context.Context, listenAddr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	host, port, err := net.SplitHostPort(listenAddr)
@@ -33,11 +33,4 @@ func CheckHealth(ctx context.Context, listenAddr string) error {
 		return fmt.Errorf("unhealthy: status %d", response.StatusCode)
 	}
 	return nil
-}
-
-// ListenAddr is LISTEN_ADDR alone, for a command that needs nothing else.
-func ListenAddr(env Lookup) (string, error) {
-	r := &reader{env: env}
-	addr := r.listenAddr("LISTEN_ADDR", "PORT", ":8080")
-	return addr, r.err()
 }
