@@ -3,6 +3,7 @@ package handlertest
 import (
 	"bytes"
 	"sync"
+	"testing"
 )
 
 // Log keeps what many goroutines write; for Setup.Log.
@@ -21,4 +22,16 @@ func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// lastOfLog is how much of a server's log a test that failed prints.
+const lastOfLog = 32 << 10
+
+// printWhenFailed prints the end of the log, should the test fail.
+func (l *Log) printWhenFailed(t testing.TB, server string) {
+	t.Cleanup(func() {
+		if text := l.String(); t.Failed() && text != "" {
+			t.Logf("the log of %s:\n%s", server, text[max(0, len(text)-lastOfLog):])
+		}
+	})
 }

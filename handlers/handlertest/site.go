@@ -37,7 +37,7 @@ type Setup struct {
 	Env      map[string]string // settings beside the generated ones, the product's too
 	Serve    server.Options
 	Platform simulator.Options
-	Log      io.Writer // nil: discarded
+	Log      io.Writer // gets the server's log too, which a failing test prints; may be nil
 	Database string    // URL; empty: a new one
 }
 
@@ -116,10 +116,13 @@ func (s *Site) configure(t testing.TB, extra map[string]string) {
 }
 
 func (s *Site) serve(t testing.TB, l net.Listener, setup Setup) {
-	if setup.Log == nil {
-		setup.Log = io.Discard
+	var kept Log
+	kept.printWhenFailed(t, s.URL)
+	out := io.Writer(&kept)
+	if setup.Log != nil {
+		out = io.MultiWriter(&kept, setup.Log)
 	}
-	log := slog.New(slog.NewJSONHandler(setup.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	background(t, func(ctx context.Context) {
 		if err := server.Serve(ctx, s.product, s.Config, l, log, setup.Serve); err != nil {
 			t.Errorf("serve: %v", err)

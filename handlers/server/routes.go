@@ -31,14 +31,14 @@ func (a *app) routes(e *echo.Echo) {
 	browser.POST("/logout", a.sso.Logout)
 
 	// Below here somebody is signed in: InTx works on their tenant's data.
-	user := browser.Group("", a.sessions.Require, web.LimitBody)
+	user := browser.Group("", a.sessions.Require, web.LimitBody, web.ValidText)
 	user.GET("/api/me", me)
 	user.GET("/sessions", a.sso.Signed)
 	user.POST("/sessions/:id/revoke", a.sso.Revoke)
 	user.POST("/sessions/revoke-others", a.sso.RevokeOthers)
 
 	if a.product.Routes != nil {
-		public := browser.Group("", web.LimitBody)
+		public := browser.Group("", web.LimitBody, web.ValidText)
 		a.product.Routes(Routes{Public: public, User: user, DB: a.db})
 	}
 

@@ -51,6 +51,7 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 		return nil, err
 	}
 	a.routes(a.echo)
+	a.echo.Use(web.Methods(a.echo))
 	return a, nil
 }
 

@@ -63,6 +63,9 @@ func NewBoundary(answers []ErrorAnswer, showCauses bool) *Boundary {
 func ownAnswers() []ErrorAnswer {
 	return []ErrorAnswer{
 		{context.DeadlineExceeded, http.StatusServiceUnavailable, "This took too long. Try again in a moment."},
+		{http.ErrMissingFile, http.StatusUnprocessableEntity, "A file is missing."},
+		{http.ErrNotMultipart, http.StatusUnsupportedMediaType, "This takes a form with a file (multipart/form-data)."},
+		{http.ErrMissingBoundary, http.StatusBadRequest, "The request's body cannot be read."},
 		{ErrUnavailable, http.StatusServiceUnavailable, "A part of the server does not answer. Try again in a moment."},
 	}
 }

@@ -180,7 +180,7 @@ func TestOddMethodsAndPaths(t *testing.T) {
 	for _, method := range []string{"TRACE", "TRACK", "PROPFIND", "PATCH", "PUT", "HEAD", "OPTIONS", "get", "DELETE", "X-PLODE"} {
 		for _, path := range []string{"/items", "/api/items", "/sessions", "/logout", "/sso/switch", "/login"} {
 			answer := b.Do(method, path, nil, http.Header{"X-Http-Method-Override": {"POST"}, "X-Secret": {"echo-me"}})
-			if answer.Status/100 == 2 && method != "OPTIONS" || strings.Contains(answer.Body, "echo-me") || answer.Status >= 500 {
+			if answer.Status/100 == 2 && method != "HEAD" || strings.Contains(answer.Body, "echo-me") || answer.Status >= 500 {
 				t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Body)
 			}
 		}
