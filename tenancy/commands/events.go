@@ -22,7 +22,7 @@ type eventsFlags struct {
 // ErrUsage it returns tenancy.ErrUnknownEvent and tenancy.ErrNotRetryable.
 func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	var f eventsFlags
-	set := newFlags("events")
+	set := newFlags("events", args, stdout)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 	set.BoolVar(&f.json, "json", false, "list as one JSON document")
