@@ -82,3 +82,19 @@ func visit(t *testing.T, b *handlertest.Browser, slug string) {
 		}
 	}
 }
+
+// The id of another tenant's row is the id of nothing.
+func TestIsolation_AnotherTenantsObjectIsNotThere(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
+	acme.API(http.MethodPost, "/api/items", `{"label":"of acme"}`)
+	id := handlertest.TenantQuery[int](t, site, "acme", `SELECT id FROM items`)
+	path := fmt.Sprintf("/api/items/%d", id)
+	if answer := globex.API(http.MethodDelete, path, ""); answer.Status != http.StatusNotFound {
+		t.Errorf("deleted by another tenant: %d, want 404", answer.Status)
+	}
+	if answer := acme.API(http.MethodDelete, path, ""); answer.Status != http.StatusNoContent {
+		t.Errorf("deleted: %d, want 204", answer.Status)
+	}
+}

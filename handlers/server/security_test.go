@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -49,7 +48,7 @@ func testNames(t *testing.T) map[string]bool {
 func TestEveryAttackHasItsTest(t *testing.T) {
 	t.Parallel()
 	names := testNames(t)
-	cited := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	cited := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+)`")
 	for _, file := range []string{"SECURITY.md", root + "/README.md"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -73,36 +72,6 @@ func TestEveryAttackHasItsTest(t *testing.T) {
 		}
 		if attacks < 60 {
 			t.Errorf("%d attacks, want at least 60", attacks)
-		}
-	}
-}
-
-// Every module that go.mod asks for by itself stands in the README's table with
-// its reason.
-func TestEveryDependencyHasAReason(t *testing.T) {
-	t.Parallel()
-	mod, err := os.ReadFile(root + "/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile(root + "/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var direct []string
-	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
-		direct = append(direct, regexp.MustCompile(`/v\d+$`).ReplaceAllString(strings.TrimPrefix(m[1], "github.com/"), ""))
-	}
-	var named []string
-	for _, m := range regexp.MustCompile(`(?m)^\| (\S+/\S+) \| [^|]{5,} \|$`).FindAllStringSubmatch(string(readme), -1) {
-		named = append(named, m[1])
-	}
-	if len(direct) < 5 {
-		t.Fatalf("go.mod has %v", direct)
-	}
-	for _, module := range direct {
-		if !slices.Contains(named, module) {
-			t.Errorf("%s has no line in the README", module)
 		}
 	}
 }
