@@ -47,6 +47,10 @@ type Options struct {
 	// Shared and Tenant are the migrations; nil: those of the package schema.
 	Shared, Tenant fs.FS
 	Logger         *slog.Logger // nil: slog.Default()
+	// OnProvision, when not nil, is the last step of every provisioning, in its
+	// transaction and on the tenant's data. It may run again for a tenant that
+	// is there.
+	OnProvision func(ctx context.Context, tx pgx.Tx, slug Slug) error
 	// Configure, when not nil, may change the pool's configuration.
 	Configure func(*pgxpool.Config)
 }

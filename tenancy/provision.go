@@ -23,11 +23,18 @@ func (db *DB) Provision(ctx context.Context, slug Slug) error {
 // provision is Provision in a transaction that holds the tenant's lock. Its
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
+	err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
 		INSERT INTO public.tenants (slug, status, schema_version, db_role) VALUES ('%[1]s', 'active', %[2]d, %[3]s)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
 			schema_version = %[2]d, db_role = %[3]s, migrate_error = NULL, updated_at = now()
 		WHERE tenants.purging_since IS NULL`)
+	if err != nil || db.options.OnProvision == nil {
+		return err
+	}
+	if err := db.options.OnProvision(ctx, tx, slug); err != nil {
+		return fmt.Errorf("tenant %s: OnProvision: %w", slug, err)
+	}
+	return nil
 }
 
 // provisionUnlessCancelled is Provision for one who has not the platform's word

@@ -18,7 +18,7 @@ import (
 func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	return tenancy.Options{
 		URL: named(c.DatabaseURL.Reveal(), p.Slug), TenantRoles: c.TenantRoles, Logger: log,
-		Tenant: orEmpty(p.TenantSchema), Shared: p.SharedSchema,
+		Tenant: orEmpty(p.TenantSchema), Shared: p.SharedSchema, OnProvision: p.OnProvision,
 	}
 }
 

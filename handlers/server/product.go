@@ -42,10 +42,10 @@ type Product struct {
 	Events   tenancy.EventHandlers
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
-	// OnProvision runs inside the transaction that makes a tenant, wherever
-	// that happens, after its migrations; tx is on the tenant's data. An error
-	// undoes the whole provisioning, which is tried again: have no effects
-	// outside of tx.
+	// OnProvision is the last step of the transaction that provisions a tenant,
+	// wherever that happens; tx is on the tenant's data. It may run again for a
+	// tenant that is there. An error undoes the whole provisioning, which is
+	// tried again: have no effects outside of tx.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
 }
 

@@ -49,7 +49,10 @@ func TestTheLifeOfATenant(t *testing.T) {
 	admin.click("#resume-acme")
 	admin.there("#pause-acme")
 	admin.click("#cancel-acme")
-	admin.there("#renew-acme")
+	admin.there("#renew-acme") // the platform has cancelled, and sends the event
+	handlertest.Await(t, "the cancellation has arrived", func() bool {
+		return handlertest.Query[string](t, site, `SELECT status FROM public.tenants WHERE slug = 'acme'`) == "cancelled"
+	})
 
 	ada.open(site.URL + "/items") // her session is dead, the platform lets her in, and we do not
 	ada.sees("Cancelled")
