@@ -2,9 +2,8 @@ package handlers
 
 import "example.com/subproduct/handlers/server"
 
-// Here stand the product's own commands, which are listed and run beside the
-// template's. A command has the database and, like a handler, reaches a
-// tenant's data through it.
+// This file has the product's own commands. They are listed and run beside the
+// template's, and have the database. server/README.md shows an example.
 //
 //	{Name: "count-notes", Summary: "how many notes there are", Run: countNotes},
 

@@ -6,9 +6,9 @@ import (
 	"example.com/subproduct/handlers/web"
 )
 
-// Here stands what the product's own errors answer: a data function returns an
-// error of its own, and this table has its status and the sentence for the one
-// who asked. An error that is not here is 500, and its text stays in the log.
+// This file has what the product's own errors answer. A data function returns an
+// error of its own; this table has its status and the sentence for the user. An
+// error that is not here is 500, and its text stays in the log.
 
 func errorAnswers() []web.ErrorAnswer {
 	return []web.ErrorAnswer{

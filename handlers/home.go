@@ -8,6 +8,8 @@ import (
 	"example.com/subproduct/handlers/session"
 )
 
+// This file has the landing page and the home of who is signed in.
+
 // home answers GET /: the landing page, or who and where one is.
 func home(c echo.Context) error {
 	if _, ok := session.From(c.Request().Context()); !ok {

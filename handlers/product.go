@@ -10,9 +10,9 @@ import (
 	"example.com/subproduct/templates"
 )
 
-// Product is what this product is: the one value that the server, dev, tests
-// and commands are given. Here stands its name, and which parts it is made of;
-// each part has a file of its own. Every call returns a fresh one.
+// Product returns the product: the value that the server, dev, tests and
+// commands are given. It has the name and lists the parts; each part has a file
+// of its own. Every call returns a fresh value.
 func Product() server.Product {
 	var s settings
 	return server.Product{

@@ -2,7 +2,7 @@ package handlers
 
 import "example.com/subproduct/handlers/server"
 
-// Here stands every URL of the product with its handler, and nothing else. The
+// This file has every URL of the product with its handler, and nothing else. The
 // template's own URLs are in server/routes.go.
 
 func routes(r server.Routes) {
