@@ -1,35 +1,13 @@
 package server_test
 
 import (
+	"maps"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// product are the packages that are the product's, or hand it over.
-var product = []string{module, module + "/handlers"}
-
-// templateImports are the packages that the template imports, its tests
-// included.
-func templateImports(t *testing.T) (paths []string) {
-	t.Helper()
-	const format = `{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`
-	command := exec.Command("go", "list", "-f", format, "./...")
-	command.Dir, command.Stderr = root, os.Stderr
-	output, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(output)) {
-		if fields := strings.Fields(line); !slices.Contains(product, fields[0]) {
-			paths = append(paths, fields[1:]...)
-		}
-	}
-	return paths
-}
 
 // Every module that the template imports stands in README.md with its reason,
 // and no other. What a product adds to go.mod is the product's affair.
@@ -43,7 +21,7 @@ func TestDependencies_HaveAReason(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\| (\S+/\S+) \| [^|]{5,} \|$`).FindAllStringSubmatch(string(readme), -1) {
 		used[m[1]] = false
 	}
-	for _, path := range templateImports(t) {
+	for _, path := range slices.Concat(slices.Collect(maps.Values(templateImports(t, "./...")))...) {
 		host, _, _ := strings.Cut(path, "/")
 		if !strings.Contains(host, ".") || ours(path) { // the standard library has no host
 			continue

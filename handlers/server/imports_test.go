@@ -8,32 +8,40 @@ import (
 	"testing"
 )
 
-// Nothing below handlers/ imports the product, its tests included: the product
-// is handed over as a value.
-func TestArchitecture_TheTemplateDoesNotKnowTheProduct(t *testing.T) {
-	t.Parallel()
+// templateImports are the template's packages and what each imports, its tests
+// included. The product's package and main, which hands it over, are left out.
+func templateImports(t *testing.T, pattern string) map[string][]string {
+	t.Helper()
 	const format = `{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`
-	command := exec.Command("go", "list", "-f", format, "./handlers/...")
+	command := exec.Command("go", "list", "-f", format, pattern)
 	command.Dir, command.Stderr = root, os.Stderr
 	output, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	product := []string{module + "/handlers", module + "/schema", module + "/templates", module + "/static"}
-	packages := 0
+	found := map[string][]string{}
 	for line := range strings.Lines(string(output)) {
-		fields := strings.Fields(line)
-		if fields[0] == module+"/handlers" {
-			continue
+		if fields := strings.Fields(line); fields[0] != module && fields[0] != module+"/handlers" {
+			found[fields[0]] = fields[1:]
 		}
-		packages++
-		for _, path := range fields[1:] {
+	}
+	return found
+}
+
+// Nothing below handlers/ imports the product, its tests included: the product
+// is handed over as a value.
+func TestArchitecture_TheTemplateDoesNotKnowTheProduct(t *testing.T) {
+	t.Parallel()
+	product := []string{module + "/handlers", module + "/schema", module + "/templates", module + "/static"}
+	below := templateImports(t, "./handlers/...")
+	for pkg, paths := range below {
+		for _, path := range paths {
 			if slices.Contains(product, path) {
-				t.Errorf("%s imports %s", fields[0], path)
+				t.Errorf("%s imports %s", pkg, path)
 			}
 		}
 	}
-	if packages < 10 {
-		t.Errorf("only %d packages were looked at", packages)
+	if len(below) < 10 {
+		t.Errorf("only %d packages were looked at", len(below))
 	}
 }
