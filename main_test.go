@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -19,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -108,6 +111,7 @@ func TestAWrongCallOrConfigurationExitsWith2(t *testing.T) {
 		{nil, []string{"DATABASE_URL", "APP_SLUG", "PUBLIC_URL", "PLATFORM_URL", "PLATFORM_BASE_URL", "PLATFORM_API_KEY", "WEBHOOK_SECRET", "FIXTURE_GREETING", ".env.example"}},
 		{[]string{"nonsense"}, []string{"nonsense", "usage", "serve"}},
 		{[]string{"serve", "now"}, []string{"now"}},
+		{[]string{"version", "foo"}, []string{"foo"}},
 		{[]string{"dev", "--nonsense"}, []string{"nonsense", "--app-addr"}},
 		{[]string{"healthcheck"}, nil},
 	} {
@@ -131,6 +135,35 @@ func TestHelpAndVersion(t *testing.T) {
 		if err := run(t.Context(), fixture.Product(), args, func(string) (string, bool) { return "", false }, &out); err != nil || out.String() == "" {
 			t.Errorf("%v: %q, %v", args, out.String(), err)
 		}
+	}
+}
+
+// Every command has a help, which needs no configuration; the product's own
+// commands are listed beside the template's.
+func TestHelp_OfEveryCommand(t *testing.T) {
+	t.Parallel()
+	nothing := func(string) (string, bool) { return "", false }
+	var listed strings.Builder
+	if err := run(t.Context(), fixture.Product(), []string{"help"}, nothing, &listed); err != nil {
+		t.Fatal(err)
+	}
+	all := table(server.CLI{Product: fixture.Product()})
+	if last := all[len(all)-1].name; last != "count-items" {
+		t.Errorf("the last command is %s, want the product's own", last)
+	}
+	for _, c := range all {
+		if !strings.Contains(listed.String(), c.name) {
+			t.Errorf("%s is not listed", c.name)
+		}
+		var out strings.Builder
+		err := run(t.Context(), fixture.Product(), []string{c.name, "--help"}, nothing, &out)
+		if err != nil && !errors.Is(err, flag.ErrHelp) || out.String() == "" {
+			t.Errorf("%s --help: %v, %q", c.name, err, out.String())
+		}
+	}
+	p := start(t, t.TempDir(), nil, "tenants", "--help")
+	if err := p.Wait(); err != nil || !strings.Contains(p.text(), "-yes") {
+		t.Errorf("tenants --help: %v\n%s", err, p.text())
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
 )
 
 //go:embed assets
