@@ -1,6 +1,6 @@
 package handlers
 
-import "example.com/subproduct/tenancy"
+import "example.com/subproduct/tenancy/inbox"
 
 // This file has what the product does with the platform's events, by their type.
 // Each is a function in a file of its own. A type that is not here is stored as
@@ -10,6 +10,6 @@ import "example.com/subproduct/tenancy"
 //
 // server/README.md shows such a function, and what it may rely on.
 
-func events() tenancy.EventHandlers {
-	return tenancy.EventHandlers{}
+func events() inbox.Handlers {
+	return inbox.Handlers{}
 }

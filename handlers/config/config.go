@@ -14,7 +14,6 @@ type Config struct {
 	DatabaseURL      Secret
 	DatabaseMaxConns int
 	MigrateOnStart   bool
-	TenantRoles      bool
 
 	AppSlug         string
 	PublicURL       *url.URL
@@ -82,7 +81,6 @@ func (r *Reader) own() Config {
 		DatabaseURL:      r.RequiredSecret("DATABASE_URL", ""),
 		DatabaseMaxConns: r.between("DATABASE_MAX_CONNS", 16, 1, 10_000),
 		MigrateOnStart:   r.Bool("MIGRATE_ON_START", true),
-		TenantRoles:      r.Bool("TENANT_ROLES", false),
 
 		AppSlug:         r.RequiredText("APP_SLUG", ""),
 		PublicURL:       r.origin("PUBLIC_URL"),

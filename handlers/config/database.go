@@ -9,12 +9,11 @@ import (
 )
 
 // LoadDatabase reads what a command on the database needs, and nothing else:
-// DatabaseURL, TenantRoles, the log's settings and the product's own.
+// DatabaseURL, the log's settings and the product's own.
 func LoadDatabase(env Lookup, product ...func(*Reader)) (Config, error) {
 	r := NewReader(env)
 	c := Config{
 		DatabaseURL: r.RequiredSecret("DATABASE_URL", ""),
-		TenantRoles: r.Bool("TENANT_ROLES", false),
 		LogLevel:    r.level("LOG_LEVEL", slog.LevelInfo),
 		LogFormat:   r.Choice("LOG_FORMAT", "json", "text"),
 	}

@@ -12,7 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy"
 )
 
 // configure wires the app and the simulator to each other, with secrets that
@@ -37,7 +37,7 @@ func (d *desk) configure() (err error) {
 		PublicURL:    platformURL,
 		StateFile:    d.flags.stateFile(),
 		Logger:       d.log,
-		SchemaScript: func() (string, error) { return server.SchemaScript(d.product) },
+		SchemaScript: func() (string, error) { return tenancy.SchemaScript(d.product.TenantSchema) },
 		Product: simulator.Product{
 			Slug: d.product.Slug, Name: d.product.Name, APIKey: apiKey, WebhookSecret: secret,
 			WebhookURL: appURL + "/webhooks/platform", CallbackURL: d.config.CallbackURL(), HealthURL: appURL + "/healthz",

@@ -58,18 +58,13 @@ func (c CLI) Tenants(ctx context.Context, args []string) error {
 
 // Events is the command `events`: see commands.Events.
 func (c CLI) Events(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Events)
+	return c.onDatabase(ctx, commandConns, args, commands.Events(c.Product.Events))
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It
 // needs no database.
-func (c CLI) SchemaScript(ctx context.Context, args []string) error {
-	db, err := c.Product.schemaOnly()
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return asUsage(commands.SchemaScript(ctx, db, args, c.Stdout))
+func (c CLI) SchemaScript(_ context.Context, args []string) error {
+	return asUsage(commands.SchemaScript(c.Product.TenantSchema, args, c.Stdout))
 }
 
 // SendEvent is the command `send-event`: see send.Run. It needs WEBHOOK_SECRET

@@ -2,11 +2,8 @@ package server
 
 import (
 	"context"
-	"embed"
 	"io"
-	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 
 	"example.com/subproduct/handlers/config"
@@ -17,49 +14,15 @@ import (
 // pool.
 func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	return tenancy.Options{
-		URL: named(c.DatabaseURL.Reveal(), p.Slug), TenantRoles: c.TenantRoles, Logger: log,
-		Tenant: orEmpty(p.TenantSchema), Shared: p.SharedSchema, OnProvision: p.OnProvision,
+		URL: c.DatabaseURL.Reveal(), Name: p.Slug, Logger: log,
+		Tenant: p.TenantSchema, Shared: p.SharedSchema, OnProvision: p.OnProvision,
 	}
 }
 
-// SchemaScript is the product's tenant schema as one SQL script. It needs no
-// database.
-func SchemaScript(p Product) (string, error) {
-	db, err := p.schemaOnly()
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	return db.SchemaScript()
-}
-
-// schemaOnly knows the product's migrations and never connects.
-func (p Product) schemaOnly() (*tenancy.DB, error) {
-	return tenancy.Open(context.Background(), tenancy.Options{URL: "postgres://", Tenant: orEmpty(p.TenantSchema), Shared: p.SharedSchema})
-}
-
-// orEmpty is an empty folder where a product has none.
-func orEmpty(fsys fs.FS) fs.FS {
-	if fsys == nil {
-		return embed.FS{}
-	}
-	return fsys
-}
-
-// named adds the application_name to a database URL that has none.
-func named(databaseURL, name string) string {
-	u, err := url.Parse(databaseURL)
-	if err != nil || name == "" {
-		return databaseURL // what is wrong with it is said when it is opened
-	}
-	query := u.Query()
-	if query.Get("application_name") != "" {
-		return databaseURL
-	}
-	query.Set("application_name", name)
-	u.RawQuery = query.Encode()
-	return u.String()
-}
+// A replica's connections are shared out: one for the health probe, three in
+// eight for the inbox, and the rest for requests.
+func inboxConns(total int) int   { return max(2, total*3/8) }
+func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
 
 // commandConns is how many connections a command takes at most.
 const commandConns = 4

@@ -21,6 +21,7 @@ import (
 	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // What stands between the marks stands in README.md too, which a test below
@@ -53,12 +54,12 @@ func (i invoices) total(ctx context.Context, number string) (total string, err e
 // example ends
 
 // example begins
-func invoicePaid(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
+func invoicePaid(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 	var body struct {
 		Data struct{ Number string }
 	}
 	if err := json.Unmarshal(e.Body, &body); err != nil || body.Data.Number == "" {
-		return tenancy.Permanent(errors.New("the event names no invoice"))
+		return inbox.Permanent(errors.New("the event names no invoice"))
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO payments (invoice) VALUES ($1)`, body.Data.Number)
 	return err
@@ -118,7 +119,7 @@ func TestExamples_Run(t *testing.T) {
 			invoices := invoices{r.DB}
 			r.User.GET("/api/invoices/:number", invoices.show)
 		},
-		Events: tenancy.EventHandlers{
+		Events: inbox.Handlers{
 			"invoice.paid": {Apply: invoicePaid},
 		},
 		Errors: []web.ErrorAnswer{

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // Options are what only development and tests set.
@@ -15,6 +16,6 @@ type Options struct {
 	ShowCauses bool
 	// Database may change how the database is opened.
 	Database func(*tenancy.Options)
-	// Inbox tunes the inbox; Retention is a setting and not taken from here.
-	Inbox tenancy.InboxOptions
+	// Inbox tunes the inbox; Retention, Logger and Conns are not taken from here.
+	Inbox inbox.Options
 }

@@ -46,3 +46,11 @@ func (o overlay) ReadDir(name string) (entries []fs.DirEntry, err error) {
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return slices.CompactFunc(entries, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
 }
+
+// orEmpty is an empty folder where a product has none.
+func orEmpty(fsys fs.FS) fs.FS {
+	if fsys == nil {
+		return embed.FS{}
+	}
+	return fsys
+}

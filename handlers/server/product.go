@@ -15,6 +15,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // Product is everything that makes one product different from another. Only
@@ -37,15 +38,14 @@ type Product struct {
 	Routes   func(Routes)
 	// Events are what the product does with the platform's events. An entry
 	// for subscription.created or tenant.cancelled runs after what the server
-	// itself does, in the same transaction; its NewTenant and Overrides are
-	// the server's.
-	Events   tenancy.EventHandlers
+	// itself does, in the same transaction.
+	Events   inbox.Handlers
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
-	// OnProvision is the last step of the transaction that provisions a tenant,
-	// wherever that happens; tx is on the tenant's data. It may run again for a
-	// tenant that is there. An error undoes the whole provisioning, which is
-	// tried again: have no effects outside of tx.
+	// OnProvision runs in the transaction that makes a tenant, wherever that
+	// happens, after its migrations; tx is on the tenant's data. It does not run
+	// for a tenant that is there, or is restored. An error undoes everything, and
+	// it is tried again: have no effects outside of tx.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
 }
 

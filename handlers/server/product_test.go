@@ -14,6 +14,7 @@ import (
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // A product that has a name and nothing else migrates, serves, and signs
@@ -39,7 +40,7 @@ func TestProduct_OnProvisionRunsWhereverATenantIsMade(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "event")
-	site.Subscribe(t, "event") // again: it is there already
+	site.Event(t, "subscription.created", "event", "again") // it is there already
 	site.Platform.AddTenant("signin", "x", "Pro", userOf("signin"))
 	if answer := site.Browser(t).Callback("u-signin"); answer.Status != http.StatusSeeOther {
 		t.Fatalf("sign-in: %d", answer.Status)
@@ -74,7 +75,7 @@ func TestProduct_AnErrorOfOnProvisionUndoesTheTenant(t *testing.T) {
 func TestProduct_EventsOfItsOwnAndOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	p := fixture.Product()
-	p.Events["subscription.created"] = tenancy.EventHandler{Apply: func(ctx context.Context, tx pgx.Tx, _ tenancy.Event) error {
+	p.Events["subscription.created"] = inbox.Handler{Apply: func(ctx context.Context, tx pgx.Tx, _ inbox.Event) error {
 		_, err := tx.Exec(ctx, `INSERT INTO items (label, created_by) VALUES ('welcome', 'us')`)
 		return err
 	}}
@@ -91,6 +92,17 @@ func TestProduct_EventsOfItsOwnAndOfTheTemplate(t *testing.T) {
 	}
 	if page := b.Get("/"); !strings.Contains(page.Body, "Welcome back") || !strings.Contains(page.Body, "Basic") {
 		t.Errorf("no setting and no plan on %s", page.Body)
+	}
+}
+
+// A product has tables that all its tenants share, with rows of its own.
+func TestProduct_SharedTables(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	for _, slug := range []string{"acme", "globex"} {
+		if answer := site.SignIn(t, slug).Get("/api/colours"); answer.Body != `["green","red"]`+"\n" {
+			t.Errorf("%s: %d %s", slug, answer.Status, answer.Body)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	database := p.database(c, log)
-	database.MaxConns, database.MigrateOnUse = c.DatabaseMaxConns, c.MigrateOnStart
+	database.MaxConns, database.MigrateOnUse = requestConns(c.DatabaseMaxConns), c.MigrateOnStart
 	if o.Database != nil {
 		o.Database(&database)
 	}
@@ -45,6 +45,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	defer background.Wait()
 	defer cancel(nil)
 	background.Go(func() { a.health.Run(ctx) })
+	background.Go(func() { a.sweepSessions(ctx) })
 	background.Go(func() {
 		if err := a.work(ctx); err != nil {
 			cancel(err)
@@ -109,6 +110,24 @@ func (a *app) prepare(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(retryPause):
+		}
+	}
+}
+
+// sweepEvery is how often sessions past their life are deleted.
+const sweepEvery = 10 * time.Minute
+
+func (a *app) sweepSessions(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := a.db.SweepSessions(ctx); err != nil && ctx.Err() == nil {
+				a.log.ErrorContext(ctx, "sessions not swept", "error", err)
+			}
 		}
 	}
 }

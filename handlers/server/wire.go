@@ -15,6 +15,7 @@ import (
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/handlers/webhook"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // app is the parts that serve a product, each made of those above it.
@@ -25,7 +26,7 @@ type app struct {
 	log      *slog.Logger
 	db       *tenancy.DB
 	health   *health.Health
-	inbox    *tenancy.Inbox
+	inbox    *inbox.Inbox
 	sessions *session.Manager
 	sso      *sso.SSO
 	webhook  *webhook.Receiver
@@ -38,20 +39,23 @@ type app struct {
 // and for an asset that cannot be read.
 func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logger) (*app, error) {
 	a := &app{product: p, config: c, options: o, log: log, db: db, health: health.New(db)}
-	o.Inbox.Retention = c.EventRetention
-	a.inbox = db.NewInbox(events(db, p.Events), o.Inbox)
-	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
-	a.sso = a.signOn()
-	a.webhook = &webhook.Receiver{
-		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
-		TenantFields: c.WebhookTenantFields, Log: log,
-	}
 	a.errors = web.NewBoundary(slices.Concat(p.Errors, errorAnswers()), o.ShowCauses)
 	if err := a.newEcho(); err != nil {
 		return nil, err
 	}
+	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
+	a.sso = a.signOn()
+	var err error
+	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)
+	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
+		return nil, err
+	}
+	a.webhook = &webhook.Receiver{
+		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
+		TenantFields: c.WebhookTenantFields, Log: log,
+	}
 	a.routes(a.echo)
-	a.echo.Use(web.Methods(a.echo))
+	a.echo.Use(web.Methods(a.echo)) // when all routes are there
 	return a, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,7 +25,7 @@ import (
 	"example.com/subproduct/handlers/health"
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/handlers/server"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // The test binary is a server when it is told so: real processes, that a test
@@ -60,7 +61,7 @@ func beReplica() error {
 	product := fixture.Migrating(os.DirFS(os.Getenv("REPLICA_MIGRATIONS")))
 	product.Events = eventsWithEffects()
 	return server.Serve(context.Background(), product, c, l, log, server.Options{
-		Inbox: tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
+		Inbox: inbox.Options{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
 	})
 }
 
@@ -78,21 +79,23 @@ func (f freezer) Write(line []byte) (int, error) {
 
 // eventsWithEffects are handlers each of whose effects is a row that holds the
 // event's bytes, in the transaction of its effect.
-func eventsWithEffects() tenancy.EventHandlers {
-	return tenancy.EventHandlers{
+func eventsWithEffects() inbox.Handlers {
+	return inbox.Handlers{
 		platform.SubscriptionCreated: {Apply: effect(nil)},
 		platform.TenantCancelled:     {Apply: effect(nil)},
 		"effect":                     {Apply: effect(nil)},
 		"panic":                      {Apply: effect(func() { panic("boom") })},
 		"poison":                     {Apply: effect(func() { os.Exit(3) })},
+		"slow": {Slow: true, Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+			_, err := tx.Exec(ctx, `SELECT pg_sleep(6)`)
+			return errors.Join(err, effect(nil)(ctx, tx, e))
+		}},
 	}
 }
 
-type applyFunc = func(context.Context, pgx.Tx, tenancy.Event) error
-
 // effect records the effect, and does harm while the fuse is there.
-func effect(harm func()) applyFunc {
-	return func(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
+func effect(harm func()) inbox.Apply {
+	return func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		var fuse bool
 		err := tx.QueryRow(ctx, `INSERT INTO public.effects (body) VALUES ($1) RETURNING to_regclass('public.fuse') IS NOT NULL`,
 			string(e.Body)).Scan(&fuse)

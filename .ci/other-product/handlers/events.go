@@ -5,14 +5,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
-func events() tenancy.EventHandlers {
-	return tenancy.EventHandlers{"order.shipped": {Apply: orderShipped}}
+func events() inbox.Handlers {
+	return inbox.Handlers{"order.shipped": {Apply: orderShipped}}
 }
 
-func orderShipped(ctx context.Context, tx pgx.Tx, _ tenancy.Event) error {
+func orderShipped(ctx context.Context, tx pgx.Tx, _ inbox.Event) error {
 	_, err := tx.Exec(ctx, `UPDATE orders SET shipped = true`)
 	return err
 }

@@ -9,9 +9,9 @@ CREATE TABLE public.tenants (
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     cancelled_at    timestamptz,
+    commanded_at    timestamptz, -- when an operator last cancelled, restored or provisioned it
     last_sign_in_at timestamptz,
-    purging_since   timestamptz, -- its data is being dropped: there is no way back
-    db_role         text         -- the database role that its requests take on, if any
+    purging_since   timestamptz  -- its data is being dropped: there is no way back
 );
 CREATE INDEX tenants_schema_version ON public.tenants (schema_version, slug);
 
@@ -31,31 +31,33 @@ CREATE INDEX sessions_tenant_user ON public.sessions (tenant_slug, user_id);
 CREATE INDEX sessions_expires_at ON public.sessions (expires_at);
 
 -- The webhook inbox: the raw bytes of every event that was ever acknowledged.
--- newest marks the last row with the same bytes: the unique index on it is what
--- makes two copies that arrive at the same instant one event.
+-- newest marks the last row with the same bytes: the unique index on it makes
+-- two copies that arrive at the same instant one event.
 CREATE TABLE public.webhook_events (
     id              bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_type      text        NOT NULL,
     tenant_slug     text,
+    lifecycle       boolean     NOT NULL DEFAULT false, -- it says what state the tenant is in
     status          text        NOT NULL CHECK (status IN ('pending', 'done', 'failed', 'ignored')),
     attempts        integer     NOT NULL DEFAULT 0,
     last_error      text,
     body            bytea       NOT NULL,
     body_sha256     bytea       NOT NULL,
     newest          boolean     NOT NULL DEFAULT true,
+    answered        boolean     NOT NULL DEFAULT false, -- the platform was answered 2xx, as far as is known
     signed_with     text        NOT NULL DEFAULT 'current' CHECK (signed_with IN ('current', 'previous')),
     received_at     timestamptz NOT NULL DEFAULT now(),
-    next_attempt_at timestamptz NOT NULL DEFAULT now(),
-    started_at      timestamptz, -- an attempt began, and nobody has said yet how it went
+    next_attempt_at timestamptz NOT NULL DEFAULT now(), -- of a claimed event: the end of the lease
+    claimed_by      text,                               -- the process that has counted an attempt
     processed_at    timestamptz
 );
 CREATE UNIQUE INDEX webhook_events_newest ON public.webhook_events (body_sha256) WHERE newest;
-CREATE INDEX webhook_events_former ON public.webhook_events (body_sha256) WHERE NOT newest;
-CREATE INDEX webhook_events_due ON public.webhook_events (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX webhook_events_queue ON public.webhook_events (tenant_slug, id) WHERE status = 'pending';
-CREATE INDEX webhook_events_applied ON public.webhook_events (tenant_slug, id) WHERE status = 'done';
+CREATE INDEX webhook_events_lifecycle ON public.webhook_events (tenant_slug, id) WHERE lifecycle;
+CREATE INDEX webhook_events_lifecycle_queue ON public.webhook_events (tenant_slug, id) WHERE lifecycle AND status = 'pending';
 CREATE INDEX webhook_events_finished ON public.webhook_events (processed_at) WHERE status IN ('done', 'ignored');
 CREATE INDEX webhook_events_failed ON public.webhook_events (id) WHERE status = 'failed';
+CREATE INDEX webhook_events_ignored ON public.webhook_events (event_type) WHERE status = 'ignored';
 CREATE INDEX webhook_events_previous ON public.webhook_events (id) WHERE signed_with = 'previous';
 
 -- What was tried for an event, and how it went. attempt begins anew when an
