@@ -17,7 +17,7 @@ type note struct {
 	CreatedAt string
 }
 
-func TestNotesAPI(t *testing.T) {
+func TestNotes_API(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
@@ -49,7 +49,7 @@ func TestNotesAPI(t *testing.T) {
 	}
 }
 
-func TestNotesRefuseBadInput(t *testing.T) {
+func TestNotes_RefuseBadInput(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")

@@ -9,7 +9,7 @@ import (
 )
 
 // .env.example as it is does not start: every one of its values is named.
-func TestPlaceholdersAreRefused(t *testing.T) {
+func TestConfig_PlaceholdersAreRefused(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../../.env.example")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestPlaceholdersAreRefused(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderInAFileIsRefused(t *testing.T) {
+func TestConfig_APlaceholderInAFileIsRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("change-me\n"), 0o600); err != nil {
@@ -51,7 +51,7 @@ func TestAPlaceholderInAFileIsRefused(t *testing.T) {
 
 // How long the platform's key and secret are is the platform's affair: a short
 // one is said, and served.
-func TestShortSecretsAreAWarning(t *testing.T) {
+func TestConfig_ShortSecretsAreAWarning(t *testing.T) {
 	t.Parallel()
 	env := complete()
 	env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"], env["WEBHOOK_SECRET_PREVIOUS"] = "k", strings.Repeat("x", 16), "fifteen bytes.."
@@ -66,7 +66,7 @@ func TestShortSecretsAreAWarning(t *testing.T) {
 	}
 }
 
-func TestWhatElseIsWarnedOf(t *testing.T) {
+func TestConfig_WhatElseIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ setting, value, want string }{
 		"public in the clear":   {"PUBLIC_URL", "http://app.example", "PUBLIC_URL is http"},
@@ -89,7 +89,7 @@ func TestWhatElseIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestSettingsOfTheSignIn(t *testing.T) {
+func TestConfig_SettingsOfTheSignIn(t *testing.T) {
 	t.Parallel()
 	env := complete()
 	env["LOGIN_RATE_LIMIT"], env["SSO_STATE"], env["PLATFORM_JWKS_URL"] = "-1", "perhaps", "ftp://p.example"

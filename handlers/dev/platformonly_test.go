@@ -93,7 +93,7 @@ func TestPlatformOnly(t *testing.T) {
 	}
 }
 
-func TestConformanceTellsAWrongCall(t *testing.T) {
+func TestConformance_TellsAWrongCall(t *testing.T) {
 	t.Parallel()
 	err := dev.Conformance(t.Context(), fixture.Product(), nil, func(string) (string, bool) { return "", false }, new(strings.Builder))
 	if !errors.Is(err, server.ErrUsage) || !errors.Is(err, conformance.ErrUsage) {

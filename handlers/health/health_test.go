@@ -31,7 +31,7 @@ func ask(t *testing.T, site *handlertest.Site) int {
 	return answer.Status
 }
 
-func TestHealthyAnswer(t *testing.T) {
+func TestHealth_Answer(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var body map[string]string
@@ -46,7 +46,7 @@ func TestHealthyAnswer(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsDownAndComesBack(t *testing.T) {
+func TestHealth_ADatabaseThatIsDownAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.NewServer(t)
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
@@ -67,7 +67,7 @@ func TestADatabaseThatIsDownAndComesBack(t *testing.T) {
 	handlertest.Await(t, "it is healthy again", func() bool { return ask(t, site) == http.StatusOK })
 }
 
-func TestADatabaseThatHangs(t *testing.T) {
+func TestHealth_ADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	p := newProxy(t, pgtest.URL(t))
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: p.url})
@@ -76,7 +76,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	handlertest.Await(t, "it is unhealthy", func() bool { return ask(t, site) == http.StatusServiceUnavailable })
 }
 
-func TestAPoolThatIsUsedUpIsNoReasonToBeUnhealthy(t *testing.T) {
+func TestHealth_APoolThatIsUsedUpIsNoReasonToBeUnhealthy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	hold := func(r server.Routes) {

@@ -62,7 +62,7 @@ func ours(path string) bool { return path == module || strings.HasPrefix(path, m
 // Handlers reach data through InTx alone: no package but tenancy imports a
 // driver or a pool, and no expression outside of it has the type of a
 // connection, not even tx.Conn().
-func TestHandlersReachDataThroughInTxAlone(t *testing.T) {
+func TestArchitecture_HandlersReachDataThroughInTxAlone(t *testing.T) {
 	t.Parallel()
 	packages := listed(t)
 	checked := 0
@@ -87,7 +87,7 @@ func TestHandlersReachDataThroughInTxAlone(t *testing.T) {
 
 // Whoever has a *tenancy.DB finds no way from it to a connection: no exported
 // field, result or argument of a function's argument, but InTx's pgx.Tx.
-func TestTenancyGivesNoConnectionAway(t *testing.T) {
+func TestArchitecture_TenancyGivesNoConnectionAway(t *testing.T) {
 	t.Parallel()
 	packages := listed(t)
 	fset := token.NewFileSet()
@@ -186,7 +186,7 @@ func importFrom(packages map[string]goPackage, fset *token.FileSet) types.Import
 
 // The production binary has nothing of the parts that development alone needs:
 // a platform that signs anybody in, and a PostgreSQL without a password.
-func TestTheProductionBinaryHasNoDevelopmentParts(t *testing.T) {
+func TestArchitecture_TheProductionBinaryHasNoDevelopmentParts(t *testing.T) {
 	t.Parallel()
 	for path := range listed(t) {
 		for _, part := range []string{"/simulator", "/conformance", "/localpg", "/handlertest", "embedded-postgres"} {

@@ -33,13 +33,13 @@ import (
 // and no table has one when it is over.
 //
 // ISOLATION_REQUESTS sets how many requests are made; the default suits CI.
-func TestNoForeignRowUnderFaults(t *testing.T) {
+func TestIsolation_NoForeignRowUnderFaults(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	faultsOver(t, url, url)
 }
 
-func TestNoForeignRowUnderFaultsThroughAPooler(t *testing.T) {
+func TestIsolation_NoForeignRowUnderFaultsThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	faultsOver(t, url, pgtest.Pooler(t, url))

@@ -17,7 +17,7 @@ import (
 
 // A server that starts against 2,000 tenants which are behind answers at once,
 // and serves any one of them at once and correctly; the rest follows by itself.
-func TestServingAFleetThatIsBehind(t *testing.T) {
+func TestFleet_ThatIsBehindIsServed(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: pgtest.URL(t), Env: map[string]string{"MIGRATE_ON_START": "true"}})
 	for at := 0; at < 2000; at += 200 {
@@ -50,7 +50,7 @@ func TestServingAFleetThatIsBehind(t *testing.T) {
 
 // A tenant whose migration fails is told to wait, and the others do not notice.
 // After the repair it needs no hand.
-func TestATenantThatCannotBeMigrated(t *testing.T) {
+func TestFleet_ATenantThatCannotBeMigrated(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	before := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: url})

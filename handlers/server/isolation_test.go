@@ -41,7 +41,7 @@ func misbehave(r server.Routes) {
 
 // 64 clients over 20 tenants, with handlers that fail and panic mixed in: not
 // one row of another tenant.
-func TestNoForeignRowOverHTTP(t *testing.T) {
+func TestIsolation_NoForeignRowOverHTTP(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.With(misbehave), handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "8"}})
 	for i := range 20 {

@@ -69,7 +69,7 @@ func fewest(t *testing.T, count *atomic.Int64, request func() handlertest.Answer
 
 // A signed-in request with one query makes four round trips: the session,
 // BEGIN with the search_path, the query, COMMIT.
-func TestRoundTripsOfASignedInRequest(t *testing.T) {
+func TestRoundTrips_OfASignedInRequest(t *testing.T) {
 	t.Parallel()
 	site, count := counted(t, map[string]string{})
 	b := site.SignIn(t, "acme")
@@ -79,7 +79,7 @@ func TestRoundTripsOfASignedInRequest(t *testing.T) {
 }
 
 // One with a token of the platform too: the tenant stands for the session.
-func TestRoundTripsOfARequestWithAToken(t *testing.T) {
+func TestRoundTrips_OfARequestWithAToken(t *testing.T) {
 	t.Parallel()
 	keys := httptest.NewServer(nil)
 	defer keys.Close()

@@ -45,7 +45,7 @@ func testNames(t *testing.T) map[string]bool {
 
 // Every attack in the tables has its defence, an outcome, and a test that is
 // there.
-func TestEveryAttackHasItsTest(t *testing.T) {
+func TestSecurity_EveryAttackHasItsTest(t *testing.T) {
 	t.Parallel()
 	names := testNames(t)
 	cited := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+)`")

@@ -12,7 +12,7 @@ import (
 )
 
 // The whole life of a tenant, over real HTTP.
-func TestTheLifeOfATenant(t *testing.T) {
+func TestTenant_Life(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 
@@ -47,7 +47,7 @@ func TestTheLifeOfATenant(t *testing.T) {
 }
 
 // A cancellation at one replica ends sessions at another.
-func TestACancellationIsSeenByEveryReplica(t *testing.T) {
+func TestTenant_ACancellationIsSeenByEveryReplica(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	replica := site.Replica(t, fixture.Product(), handlertest.Setup{})
@@ -64,7 +64,7 @@ func TestACancellationIsSeenByEveryReplica(t *testing.T) {
 	}
 }
 
-func TestSignInFromThePageAskedFor(t *testing.T) {
+func TestTenant_SignInFromThePageAskedFor(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")

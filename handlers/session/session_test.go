@@ -24,7 +24,7 @@ func knock(t *testing.T, site *handlertest.Site, cookie string) int {
 }
 
 // Whoever reads the table can sign in as nobody.
-func TestAStolenRowGivesNoSession(t *testing.T) {
+func TestSession_AStolenRowGivesNoSession(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -48,7 +48,7 @@ func TestAStolenRowGivesNoSession(t *testing.T) {
 
 // On https the cookie cannot be set or read by a sister domain, by a script, by
 // an insecure page, or with another site's write.
-func TestCookiesOnHTTPS(t *testing.T) {
+func TestSession_CookiesOnHTTPS(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
 	site.Subscribe(t, "acme")
@@ -78,7 +78,7 @@ func TestCookiesOnHTTPS(t *testing.T) {
 }
 
 // A token that somebody planted is never taken over: the server's own is new.
-func TestAPlantedTokenIsNotTakenOver(t *testing.T) {
+func TestSession_APlantedTokenIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -94,7 +94,7 @@ func TestAPlantedTokenIsNotTakenOver(t *testing.T) {
 }
 
 // Use does not make a session longer, and at its end it is over.
-func TestASessionsLifeIsAbsolute(t *testing.T) {
+func TestSession_LifeIsAbsolute(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"SESSION_LIFETIME": "90m"}})
 	site.Subscribe(t, "evil")
@@ -115,7 +115,7 @@ func TestASessionsLifeIsAbsolute(t *testing.T) {
 	}
 }
 
-func TestEndingSessions(t *testing.T) {
+func TestSession_EndingSessions(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	replica := site.Replica(t, fixture.Product(), handlertest.Setup{})
@@ -151,7 +151,7 @@ func TestEndingSessions(t *testing.T) {
 
 // A request that was under way when its session was ended does not bring the
 // session back: neither the question that writes into it, nor the answer.
-func TestAnEndedSessionStaysEnded(t *testing.T) {
+func TestSession_ThatEndedStaysEnded(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -172,7 +172,7 @@ func TestAnEndedSessionStaysEnded(t *testing.T) {
 }
 
 // Nobody fills the table without a code of the platform.
-func TestVisitorsMakeNoRows(t *testing.T) {
+func TestSession_VisitorsMakeNoRows(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	visit := func(path string, answer handlertest.Answer) {
@@ -190,7 +190,7 @@ func TestVisitorsMakeNoRows(t *testing.T) {
 
 // A page that needed a sign-in is not kept anywhere: after the logout, Back
 // shows nothing.
-func TestNothingPrivateIsKeptAfterALogout(t *testing.T) {
+func TestSession_NothingPrivateIsKeptAfterALogout(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -212,7 +212,7 @@ func TestNothingPrivateIsKeptAfterALogout(t *testing.T) {
 }
 
 // Sessions of a user and of a tenant, for a product's own needs.
-func TestEndingSessionsOfAUserAndOfATenant(t *testing.T) {
+func TestSession_EndingSessionsOfAUserAndOfATenant(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: site.Database})
@@ -236,7 +236,7 @@ func TestEndingSessionsOfAUserAndOfATenant(t *testing.T) {
 
 // The page that a form comes back to after a sign-in is this server's by its
 // setting, not by what the request says of itself.
-func TestTheWayBackDoesNotTrustTheHost(t *testing.T) {
+func TestSession_TheWayBackDoesNotTrustTheHost(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	post := func(host, referer string) string {

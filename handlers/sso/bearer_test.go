@@ -44,7 +44,7 @@ func token(t *testing.T, site *handlertest.Site, userID, flaw string) string {
 	return token
 }
 
-func TestATokenOfThePlatformOpensTheAPI(t *testing.T) {
+func TestBearer_OpensTheAPI(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	site.Subscribe(t, "acme")
@@ -68,7 +68,7 @@ func TestATokenOfThePlatformOpensTheAPI(t *testing.T) {
 	}
 }
 
-func TestTokensAreOffByDefault(t *testing.T) {
+func TestBearer_IsOffByDefault(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -89,7 +89,7 @@ func refused(t *testing.T, name string, b *handlertest.Browser, h http.Header) {
 	}
 }
 
-func TestTokensWithAFlaw(t *testing.T) {
+func TestBearer_TokensWithAFlaw(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	b := site.SignIn(t, "acme") // with a good cookie: it must not matter
@@ -178,7 +178,7 @@ func claims(changes map[string]any) map[string]any {
 	return c
 }
 
-func TestClaims(t *testing.T) {
+func TestBearer_Claims(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
@@ -232,7 +232,7 @@ func TestClaims(t *testing.T) {
 }
 
 // What a header says about keys is the attacker's word.
-func TestATokenCannotBringItsOwnKey(t *testing.T) {
+func TestBearer_ATokenCannotBringItsOwnKey(t *testing.T) {
 	t.Parallel()
 	m, evil := newMinter(t), newMinter(t)
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
@@ -251,7 +251,7 @@ func TestATokenCannotBringItsOwnKey(t *testing.T) {
 	refused(t, "crit, signed by the right key", b, with(m.sign(t, claims(nil), map[jose.HeaderKey]any{"crit": []string{"unknown"}, "unknown": 1})))
 }
 
-func TestRotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
+func TestBearer_RotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
@@ -289,7 +289,7 @@ func TestRotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotBeHad(t *testing.T) {
+func TestBearer_KeysThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
 	small, _ := rsa.GenerateKey(rand.Reader, 1024) // too small on purpose
@@ -314,7 +314,7 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 
 // A cancellation ends a token's access with the next request, though the token
 // itself is good for minutes more.
-func TestACancellationEndsATokensAccess(t *testing.T) {
+func TestBearer_ACancellationEndsATokensAccess(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	site.Subscribe(t, "acme")

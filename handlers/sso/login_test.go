@@ -38,7 +38,7 @@ func stateOf(t *testing.T, login handlertest.Answer) string {
 
 // Another site sends the browser to /login first, so that it seems to have
 // asked, and then to the callback with a code of its own.
-func TestALoginThatAnotherSiteCausedDoesNotCount(t *testing.T) {
+func TestLogin_ThatAnotherSiteCausedDoesNotCount(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -57,7 +57,7 @@ func TestALoginThatAnotherSiteCausedDoesNotCount(t *testing.T) {
 }
 
 // The answer to one visit to /login is good for one callback.
-func TestALoginCountsOnce(t *testing.T) {
+func TestLogin_CountsOnce(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -69,7 +69,7 @@ func TestALoginCountsOnce(t *testing.T) {
 	}
 }
 
-func TestStateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
+func TestLogin_StateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
 	site.Subscribe(t, "evil")
@@ -95,7 +95,7 @@ func TestStateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
 
 // The contract writes <redirect>?code=, so that nothing is added by default; and
 // a sign-in that the platform starts has no state at all.
-func TestStateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
+func TestLogin_StateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
 	t.Parallel()
 	plain := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	if state := stateOf(t, plain.Browser(t).Get("/login")); state != "" {
@@ -109,7 +109,7 @@ func TestStateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
 
 // The second tab's login replaces the first one's: whoever comes back first and
 // late is signed in where nobody is, and asked where somebody is.
-func TestTwoTabs(t *testing.T) {
+func TestLogin_TwoTabs(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
 	site.Subscribe(t, "acme")
@@ -130,7 +130,7 @@ func TestTwoTabs(t *testing.T) {
 
 // What was kept aside is gone when the browser's owner signs in otherwise, and
 // nobody else's browser can say yes for it.
-func TestAKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
+func TestLogin_AKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -147,7 +147,7 @@ func TestAKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
 }
 
 // A question that stands open for hours is no consent.
-func TestAKeptIdentityExpires(t *testing.T) {
+func TestLogin_AKeptIdentityExpires(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -164,7 +164,7 @@ func TestAKeptIdentityExpires(t *testing.T) {
 }
 
 // The questions are answered by this server's own forms alone.
-func TestAnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
+func TestLogin_AnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -190,7 +190,7 @@ func TestAnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 }
 
 // The page that the code came to tells nobody its address, whatever it says.
-func TestTheCodeDoesNotLeakByReferer(t *testing.T) {
+func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")

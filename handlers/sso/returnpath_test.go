@@ -21,7 +21,7 @@ var elsewhere = []string{
 	"/%zz", "/items?\x01", strings.Repeat("/x", 2000),
 }
 
-func TestSafePath(t *testing.T) {
+func TestReturnPath_IsSafe(t *testing.T) {
 	t.Parallel()
 	for _, p := range elsewhere {
 		if got := safePath(p); got != "/" {

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 )
 
-func TestCallbackWithoutAUsableCode(t *testing.T) {
+func TestCallback_WithoutAUsableCode(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, query := range []string{"", "?code=", "?code=a&code=b", "?code=" + strings.Repeat("x", 100<<10), "?state=x"} {
@@ -29,7 +29,7 @@ func TestCallbackWithoutAUsableCode(t *testing.T) {
 	}
 }
 
-func TestACodeThatThePlatformRefuses(t *testing.T) {
+func TestSSO_ACodeThatThePlatformRefuses(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -50,7 +50,7 @@ func TestACodeThatThePlatformRefuses(t *testing.T) {
 
 // Whatever goes wrong at the platform: a page of ours, no session, nothing of
 // the platform's body, and the code was sent once.
-func TestThePlatformFails(t *testing.T) {
+func TestSSO_ThePlatformFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults simulator.Faults
@@ -85,7 +85,7 @@ func TestThePlatformFails(t *testing.T) {
 	}
 }
 
-func TestThePlatformIsUnreachable(t *testing.T) {
+func TestSSO_ThePlatformIsUnreachable(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_BASE_URL": "http://127.0.0.1:1"}})
 	if answer := site.Browser(t).Get("/sso/callback?code=x"); answer.Status != http.StatusBadGateway {
@@ -93,7 +93,7 @@ func TestThePlatformIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestStatusesThatMayNotSignIn(t *testing.T) {
+func TestSSO_StatusesThatMayNotSignIn(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -114,7 +114,7 @@ func TestStatusesThatMayNotSignIn(t *testing.T) {
 	}
 }
 
-func TestATenantCancelledHereStaysOut(t *testing.T) {
+func TestSSO_ATenantCancelledHereStaysOut(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -126,7 +126,7 @@ func TestATenantCancelledHereStaysOut(t *testing.T) {
 }
 
 // The platform may start a sign-in itself, and its event may be late or lost.
-func TestSignInBeforeTheEvent(t *testing.T) {
+func TestSSO_SignInBeforeTheEvent(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
@@ -143,7 +143,7 @@ func TestSignInBeforeTheEvent(t *testing.T) {
 	}
 }
 
-func TestAWorkspaceThatTakesLongToPrepare(t *testing.T) {
+func TestSSO_AWorkspaceThatTakesLongToPrepare(t *testing.T) {
 	t.Parallel()
 	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(3); CREATE TABLE items (id bigint)")}}
 	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
@@ -170,7 +170,7 @@ func TestAWorkspaceThatTakesLongToPrepare(t *testing.T) {
 	}
 }
 
-func TestAnotherIdentityIsNotSwappedInSilently(t *testing.T) {
+func TestSSO_AnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
@@ -206,7 +206,7 @@ func TestAnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	}
 }
 
-func TestTheTokenChangesAtSignIn(t *testing.T) {
+func TestSSO_TheTokenChangesAtSignIn(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -230,7 +230,7 @@ func TestTheTokenChangesAtSignIn(t *testing.T) {
 	}
 }
 
-func TestCookiesOfOthers(t *testing.T) {
+func TestSSO_CookiesOfOthers(t *testing.T) {
 	t.Parallel()
 	site, other := handlertest.Start(t, fixture.Product(), handlertest.Setup{}), handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := other.SignIn(t, "acme")
@@ -244,7 +244,7 @@ func TestCookiesOfOthers(t *testing.T) {
 	}
 }
 
-func TestReturnPathsThatLeadElsewhere(t *testing.T) {
+func TestSSO_ReturnPathsThatLeadElsewhere(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -259,7 +259,7 @@ func TestReturnPathsThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-func TestTheLogHoldsNoSecretAndNoCode(t *testing.T) {
+func TestSSO_TheLogHoldsNoSecretAndNoCode(t *testing.T) {
 	t.Parallel()
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})

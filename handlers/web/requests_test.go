@@ -28,7 +28,7 @@ var every = []string{
 	"/nothing", "/api/nothing", "/static/nothing.css", "/webhooks/platform", "//evil.example/..", "/%2e%2e/%2e%2e/etc/passwd", "/items/", "/static/../.env",
 }
 
-func TestHeadersOfEveryAnswer(t *testing.T) {
+func TestRequests_HeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
 	for _, path := range every {
@@ -59,7 +59,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 
 // Only what is named after its content may be cached, and by whom is the same
 // for everybody.
-func TestOnlyHashedFilesAreCached(t *testing.T) {
+func TestRequests_OnlyHashedFilesAreCached(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	page := site.Browser(t).Get("/")
@@ -76,7 +76,7 @@ func TestOnlyHashedFilesAreCached(t *testing.T) {
 }
 
 // Nothing is built from what a request says of the server's own address.
-func TestTheHostIsNotTrusted(t *testing.T) {
+func TestRequests_TheHostIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	client := site.Browser(t).Client
@@ -109,7 +109,7 @@ func TestTheHostIsNotTrusted(t *testing.T) {
 
 // The address of a client is that of its connection, and what a trusted proxy
 // says it is; a client cannot choose it.
-func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
+func TestRequests_OnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 	t.Parallel()
 	flood := func(site *handlertest.Site, header func(i int) http.Header) (limited handlertest.Answer, n int) {
 		for i := range 40 {
@@ -152,7 +152,7 @@ func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 }
 
 // A flood of callbacks costs the platform no more than the limit.
-func TestAFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
+func TestRequests_AFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
 	began := time.Now()
@@ -172,7 +172,7 @@ func TestAFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
 }
 
 // Odd methods and spellings reach no handler that the plain one would not.
-func TestOddMethodsAndPaths(t *testing.T) {
+func TestRequests_OddMethodsAndPaths(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -203,7 +203,7 @@ func TestOddMethodsAndPaths(t *testing.T) {
 }
 
 // What others wrote is text on every page.
-func TestNothingIsRenderedAsMarkup(t *testing.T) {
+func TestRequests_NothingIsRenderedAsMarkup(t *testing.T) {
 	t.Parallel()
 	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
@@ -228,7 +228,7 @@ func TestNothingIsRenderedAsMarkup(t *testing.T) {
 }
 
 // Pages run nothing: the policy forbids it, and they do not try.
-func TestPagesHaveNoInlineCode(t *testing.T) {
+func TestRequests_PagesHaveNoInlineCode(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -242,7 +242,7 @@ func TestPagesHaveNoInlineCode(t *testing.T) {
 
 // The form of an error follows what was asked, never what was sent: a browser
 // is not shown JSON as a page, nor a program a page.
-func TestErrorsInTheFormThatWasAskedFor(t *testing.T) {
+func TestRequests_ErrorsInTheFormThatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, c := range []struct{ path, accept, want string }{
@@ -258,7 +258,7 @@ func TestErrorsInTheFormThatWasAskedFor(t *testing.T) {
 }
 
 // What a client sends cannot make a log line of its own, nor change one.
-func TestNobodyWritesTheLog(t *testing.T) {
+func TestRequests_NobodyWritesTheLog(t *testing.T) {
 	t.Parallel()
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
@@ -280,7 +280,7 @@ func TestNobodyWritesTheLog(t *testing.T) {
 }
 
 // A header's line cannot be ended from inside.
-func TestAnswersCannotBeSplit(t *testing.T) {
+func TestRequests_AnswersCannotBeSplit(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, path := range []string{
@@ -294,7 +294,7 @@ func TestAnswersCannotBeSplit(t *testing.T) {
 }
 
 // Many and huge cookies are refused or ignored, and cost no query.
-func TestCookieBombs(t *testing.T) {
+func TestRequests_CookieBombs(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	good := site.SignIn(t, "acme").Token()
@@ -310,7 +310,7 @@ func TestCookieBombs(t *testing.T) {
 	}
 }
 
-func TestBodiesAreLimited(t *testing.T) {
+func TestRequests_BodiesAreLimited(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
@@ -338,7 +338,7 @@ func TestBodiesAreLimited(t *testing.T) {
 }
 
 // Whatever a handler fails with, nobody outside reads it.
-func TestErrorsSayNothing(t *testing.T) {
+func TestRequests_ErrorsSayNothing(t *testing.T) {
 	t.Parallel()
 	const inside = "password=hunter2 at 10.0.0.5"
 	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
@@ -359,7 +359,7 @@ func TestErrorsSayNothing(t *testing.T) {
 
 // Two header lines of one name, a target with another server's name, a request
 // without Host: the raw forms that clients' libraries do not send.
-func TestRawRequests(t *testing.T) {
+func TestRequests_RawRequests(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	address := strings.TrimPrefix(site.URL, "http://")

@@ -13,7 +13,7 @@ import (
 
 // Every button of the console, pressed once: the browser complains about
 // nothing (newPerson), no page is an error page, and the product logs no error.
-func TestEveryButtonOfTheConsole(t *testing.T) {
+func TestConsole_EveryButton(t *testing.T) {
 	t.Parallel()
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})

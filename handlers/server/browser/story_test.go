@@ -27,7 +27,7 @@ func (p *person) subscribe(slug string) {
 }
 
 // The whole life of a tenant, clicked through.
-func TestTheLifeOfATenant(t *testing.T) {
+func TestBrowser_TheLifeOfATenant(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	ada, grace := newPerson(t, site, "/sso/callback"), newPerson(t, site)
@@ -62,7 +62,7 @@ func TestTheLifeOfATenant(t *testing.T) {
 	grace.sees("Nothing here yet")
 }
 
-func TestSigningInAndOut(t *testing.T) {
+func TestBrowser_SigningInAndOut(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -81,7 +81,7 @@ func TestSigningInAndOut(t *testing.T) {
 	p.there(".person")
 }
 
-func TestTheWorkspaceIsBeingPrepared(t *testing.T) {
+func TestBrowser_TheWorkspaceIsBeingPrepared(t *testing.T) {
 	t.Parallel()
 	slow := fstest.MapFS{"000001_items.up.sql": {Data: []byte("SELECT pg_sleep(4); CREATE TABLE items (id bigint, label text, created_at timestamptz)")}}
 	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
@@ -94,7 +94,7 @@ func TestTheWorkspaceIsBeingPrepared(t *testing.T) {
 	p.sees("Nothing here yet")
 }
 
-func TestSomebodyElsesSignInIsAskedAbout(t *testing.T) {
+func TestBrowser_SomebodyElsesSignInIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
@@ -112,7 +112,7 @@ func TestSomebodyElsesSignInIsAskedAbout(t *testing.T) {
 	p.sees("user@acme.example")
 }
 
-func TestErrorPages(t *testing.T) {
+func TestBrowser_ErrorPages(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	p := newPerson(t, site, "/nowhere", "/sso/callback", "/favicon.ico")
@@ -125,7 +125,7 @@ func TestErrorPages(t *testing.T) {
 }
 
 // Everything can be done with the keyboard alone.
-func TestKeyboardOnly(t *testing.T) {
+func TestBrowser_KeyboardOnly(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
