@@ -11,18 +11,14 @@ import (
 // .env.example as it is does not start: every one of its values is named.
 func TestConfig_PlaceholdersAreRefused(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
 	env := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(content), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(envExample(t), -1) {
 		env[m[1]] = m[2]
 	}
 	if len(env) != 7 {
 		t.Fatalf("%d required settings", len(env))
 	}
-	_, err = load(env)
+	_, err := load(env)
 	for name, value := range env {
 		if err == nil || !strings.Contains(err.Error(), name+" is still the placeholder") {
 			t.Errorf("%s is not refused: %v", name, err)
