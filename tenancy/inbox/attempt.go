@@ -3,7 +3,6 @@ package inbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -17,15 +16,14 @@ var errUnclaimed = errors.New("the event is not claimed")
 
 // attempt is one try at one event.
 type attempt struct {
-	event        Event
-	lifecycle    bool
-	claimed      bool
-	version      int64 // of the tenant's schema; -1: the tenant is unknown
-	schemaExists bool
-	superseded   int64 // the later lifecycle event that is done; 0: none
-	began        time.Time
-	nextClaimed  bool // the completion has claimed the tenant's next event
-	more         bool // the tenant has events that are not claimed
+	event              Event
+	lifecycle, claimed bool
+	version            int64 // of the tenant's schema; -1: the tenant is unknown
+	schemaExists       bool
+	superseded         int64 // a later lifecycle event that is done; 0: none
+	began              time.Time
+	nextClaimed        bool // the completion has claimed the tenant's next event
+	end                ending
 }
 
 // attempt applies the tenant's next event and completes it, in one transaction
@@ -34,15 +32,16 @@ type attempt struct {
 func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
 	ctx, cancel := in.attemptContext()
 	defer cancel()
-	a.began, a.event.Tenant = time.Now(), slug
+	a.began = time.Now()
 	err = in.system.TryTenant(ctx, slug, `
 		SELECT e.id, e.event_type, e.body, e.received_at, e.attempts, e.lifecycle, coalesce(e.claimed_by = $2, false),
 			coalesce((SELECT schema_version FROM public.tenants WHERE slug = $1), -1), to_regnamespace(quote_ident($3)) IS NOT NULL,
-			coalesce((SELECT id FROM (SELECT l.tenant_slug, l.id FROM public.webhook_events l
-				WHERE e.lifecycle AND l.lifecycle AND l.status = 'done' AND (l.tenant_slug, l.id) > ($1, e.id)
-				ORDER BY l.tenant_slug, l.id LIMIT 1) later WHERE tenant_slug = $1), 0)
+			coalesce((SELECT l.id FROM public.webhook_events l
+				WHERE e.lifecycle AND l.lifecycle AND l.status = 'done' AND (l.tenant_slug, l.id) BETWEEN ($1, e.id + 1) AND ($1, 9223372036854775807)
+				ORDER BY l.tenant_slug, l.id LIMIT 1), 0)
 		FROM public.webhook_events e WHERE e.status = 'pending' AND e.id = `+head,
-		[]any{slug.String(), in.self, slug.Schema()}, a.scan,
+		[]any{slug.String(), in.self, slug.Schema()},
+		func(row pgx.Row) error { return a.scan(row, slug) },
 		func(tx pgx.Tx) error { return in.perform(ctx, tx, &a) })
 	if err == nil {
 		in.log.InfoContext(ctx, "event applied", "event_id", a.event.ID, "event_type", a.event.Type, "tenant", slug.String(),
@@ -51,17 +50,14 @@ func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
 	return a, err
 }
 
-func (a *attempt) scan(row pgx.Row) error {
-	var e Event
+func (a *attempt) scan(row pgx.Row, slug tenancy.Slug) error {
+	e := Event{Tenant: slug}
 	err := row.Scan(&e.ID, &e.Type, &e.Body, &e.ReceivedAt, &e.Attempt, &a.lifecycle, &a.claimed,
 		&a.version, &a.schemaExists, &a.superseded)
 	if err == nil && !a.claimed {
-		err = errUnclaimed
+		return errUnclaimed
 	}
-	if err == nil {
-		e.Tenant = a.event.Tenant
-		a.event = e
-	}
+	a.event = e
 	return err
 }
 
@@ -76,10 +72,6 @@ func (in *Inbox) perform(ctx context.Context, tx pgx.Tx, a *attempt) error {
 }
 
 func (in *Inbox) call(ctx context.Context, tx pgx.Tx, a *attempt) error {
-	handler, ok := in.handlers[a.event.Type]
-	if !ok {
-		return fmt.Errorf("this program has no handler for %s", a.event.Type)
-	}
 	if !a.lifecycle {
 		if err := in.system.Enter(ctx, tx, a.event.Tenant, a.version, a.schemaExists); err != nil {
 			return err
@@ -87,7 +79,7 @@ func (in *Inbox) call(ctx context.Context, tx pgx.Tx, a *attempt) error {
 	}
 	err := recovered(func() error {
 		defer in.logPanic(ctx, a.event)
-		return handler.Apply(ctx, tx, a.event)
+		return in.handlers[a.event.Type].Apply(ctx, tx, a.event)
 	})
 	if tx.Conn().PgConn().TxStatus() == 'I' {
 		return errors.Join(errEnded, err)
@@ -104,45 +96,42 @@ func (in *Inbox) logPanic(ctx context.Context, e Event) {
 }
 
 // complete marks the event as done, in the transaction of its effect, and
-// claims the tenant's next event if it is due. A lifecycle event makes older
-// ones void, and what waits behind it due: it may have waited for the tenant.
+// claims the tenant's next event, in one message. A lifecycle event makes older
+// ones void, and the event behind it due: it may have waited for the tenant.
 func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
-	var done, next, left int
-	err := tx.QueryRow(ctx, `
+	void, slug := "", a.event.Tenant
+	if a.superseded != 0 {
+		void = voidBy(a.superseded)
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`
 		WITH done AS (
 			UPDATE public.webhook_events SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(),
-				answered = $6 = 0 OR answered OR id = ANY ($7), last_error = CASE WHEN $6 <> 0 THEN 'void: superseded by event ' || $6 END
-			WHERE id = $2 AND status = 'pending' AND `+tenancy.Held+`
-			RETURNING id, attempts
-		), history AS (
-			INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
-			SELECT id, attempts, clock_timestamp() - make_interval(secs => $4), $4, CASE WHEN $6 <> 0 THEN 'void' END FROM done
-		), void AS (
-			UPDATE public.webhook_events e SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(),
-				answered = e.answered OR e.id = ANY ($7), last_error = 'void: superseded by event ' || $2
-			FROM done WHERE $3 AND e.tenant_slug = $1 AND e.lifecycle AND e.status = 'pending' AND e.id < $2
-		), head AS (
-			SELECT coalesce(
-				(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-					WHERE status = 'pending' AND lifecycle AND (tenant_slug, id) <= ($1, 9223372036854775807) AND id <> $2
-					ORDER BY tenant_slug DESC, id DESC LIMIT 1) newest WHERE tenant_slug = $1 AND (id > $2 OR NOT $3)),
-				(SELECT id FROM (SELECT tenant_slug, id FROM public.webhook_events
-					WHERE status = 'pending' AND NOT lifecycle AND (tenant_slug, id) >= ($1, 0) AND id <> $2
-					ORDER BY tenant_slug, id LIMIT 1) oldest WHERE tenant_slug = $1)) AS id
-		), next AS (
-			UPDATE public.webhook_events e SET attempts = e.attempts + CASE WHEN e.claimed_by = $5 THEN 0 ELSE 1 END,
-				claimed_by = $5, next_attempt_at = now() + make_interval(secs => $9)
-			FROM head, done
-			WHERE e.id = head.id AND e.event_type = ANY ($8)
-				AND (e.claimed_by = $5 OR e.claimed_by IS NULL AND (e.next_attempt_at <= now() OR $3))
-			RETURNING e.id
+				last_error = nullif($3, ''), answered = answered OR $3 = '' OR id = ANY ($4)
+			WHERE id = $1 AND status = 'pending' AND `+tenancy.Held+` RETURNING id, attempts
 		)
-		SELECT (SELECT count(*) FROM done), (SELECT count(*) FROM next), (SELECT count(id) FROM head)`,
-		a.event.Tenant.String(), a.event.ID, a.lifecycle, time.Since(a.began).Seconds(), in.self,
-		a.superseded, in.answeredIDs(), in.quick, in.options.Lease.Seconds()).Scan(&done, &next, &left)
-	if err == nil && done == 0 {
+		INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
+		SELECT id, attempts, clock_timestamp() - make_interval(secs => $2), $2, nullif($3, '') FROM done`,
+		a.event.ID, time.Since(a.began).Seconds(), void, in.answeredIDs())
+	batch.Queue(`
+		UPDATE public.webhook_events SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(),
+			last_error = $3, answered = answered OR id = ANY ($4)
+		WHERE $5 AND status = 'pending' AND lifecycle AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, $2 - 1) AND `+tenancy.Held,
+		slug.String(), a.event.ID, voidBy(a.event.ID), in.answeredIDs(), a.lifecycle)
+	batch.Queue(claimSQL, in.claimArgs(slug, in.quick, a.lifecycle)...)
+	results := tx.SendBatch(ctx, batch)
+	done, err := results.Exec()
+	if err == nil {
+		_, err = results.Exec()
+	}
+	if err == nil {
+		a.nextClaimed, _, a.end, err = in.scanClaim(results.QueryRow(), slug)
+	}
+	if err == nil && done.RowsAffected() == 0 {
 		err = errEnded
 	}
-	a.nextClaimed, a.more = next > 0, left > 0
-	return err
+	if a.end == blocked {
+		a.end = goesOn // it may be a slow one: have claim see
+	}
+	return errors.Join(err, results.Close())
 }

@@ -13,26 +13,26 @@ import (
 // drain applies a tenant's events one after the other until none is due. There
 // is one for a tenant in a process, however many deliveries wait for it.
 type drain struct {
-	claimed bool // the first event's attempt is counted
+	claimed bool // the next event is claimed
 	again   bool // somebody came while it ran: look once more
 	waiting map[int64][]chan Outcome
 	over    chan struct{} // closed at its end
 	end     ending        // why it ended; to be read after over
 }
 
-// ending is why a drain ended.
+// ending is why a drain ends.
 type ending int
 
 const (
-	empty   ending = iota // nothing is pending
-	blocked               // the next event failed and waits, or has no handler here
-	busy                  // another process has the tenant, or no slow slot is free
+	goesOn  ending = iota
+	empty          // nothing is pending
+	blocked        // the next event waits for its next attempt, or has no handler here
+	busy           // another process has the tenant, or no slow slot is free
 )
 
-// drain starts the tenant's drain, or joins the one that runs. The channel
-// gets the outcome of the event with this id, 0 for none, if this drain settles
-// it. It
-// returns nil when the inbox is closing.
+// drain starts the tenant's drain, or joins the one that runs. The channel gets
+// the outcome of the event with this id, 0 for none, if this drain settles it.
+// It returns nil when the inbox is closing.
 func (in *Inbox) drain(slug tenancy.Slug, id int64, claimed bool) (*drain, <-chan Outcome) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -44,9 +44,8 @@ func (in *Inbox) drain(slug tenancy.Slug, id int64, claimed bool) (*drain, <-cha
 		d = &drain{claimed: claimed, waiting: map[int64][]chan Outcome{}, over: make(chan struct{})}
 		in.drains[slug] = d
 		in.running.Go(func() { in.run(slug, d) })
-	} else {
-		d.again = true
 	}
+	d.again = true
 	settled := make(chan Outcome, 1)
 	if id != 0 {
 		d.waiting[id] = append(d.waiting[id], settled)
@@ -58,49 +57,45 @@ func (in *Inbox) drain(slug tenancy.Slug, id int64, claimed bool) (*drain, <-cha
 func (in *Inbox) run(slug tenancy.Slug, d *drain) {
 	in.slots <- struct{}{}
 	defer func() { <-in.slots }()
-	for since := time.Now(); ; {
-		if end, over := in.step(slug, d); over && in.ended(slug, d, end) {
-			return
-		}
-		if time.Since(since) > drainTime {
-			<-in.slots
-			in.slots <- struct{}{}
-			since = time.Now()
+	for since := time.Now(); in.begin(slug, d); {
+		for d.end = goesOn; d.end == goesOn; {
+			d.end = in.step(slug, d)
+			if time.Since(since) > drainTime {
+				<-in.slots
+				in.slots <- struct{}{}
+				since = time.Now()
+			}
 		}
 	}
 }
 
-// ended closes the drain, unless somebody came while it ran.
-func (in *Inbox) ended(slug tenancy.Slug, d *drain, end ending) bool {
+// begin reports whether somebody has come since the last look, and ends the
+// drain if not.
+func (in *Inbox) begin(slug tenancy.Slug, d *drain) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if d.again && !in.closed {
 		d.again = false
-		return false
+		return true
 	}
-	d.end = end
 	delete(in.drains, slug)
 	close(d.over)
-	return true
+	return false
 }
 
-// step claims the tenant's next event, unless that is done, and makes one
-// attempt. It reports whether the drain is over, and why.
-func (in *Inbox) step(slug tenancy.Slug, d *drain) (end ending, over bool) {
-	if in.isClosed() {
-		return busy, true
+// step claims the tenant's next event, unless that is done, and tries it.
+func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
+	if in.base.Err() != nil {
+		return blocked
 	}
 	if !d.claimed {
-		c, err := in.claim(slug)
+		claimed, end, release, err := in.claim(slug)
+		defer release()
 		if err != nil {
 			in.log.ErrorContext(in.base, "inbox: cannot claim an event", "tenant", slug.String(), "error", err)
-			return blocked, true
 		}
-		if c.slow {
-			defer func() { <-in.slow }()
-		}
-		if !c.claimed {
-			return c.end, c.over
+		if !claimed {
+			return end
 		}
 	}
 	a, err := in.attempt(slug)
@@ -108,26 +103,20 @@ func (in *Inbox) step(slug tenancy.Slug, d *drain) (end ending, over bool) {
 	switch {
 	case err == nil:
 		in.settle(d, a.event.ID, Applied)
-		return empty, a.event.ID != 0 && !a.nextClaimed && !a.more
+		return a.end
 	case errors.Is(err, errUnclaimed):
-		return empty, false
+		return goesOn
 	case errors.Is(err, pgx.ErrNoRows):
-		return empty, true
+		return empty
 	case errors.Is(err, tenancy.ErrBusy):
-		return busy, true
-	case a.event.ID == 0: // the database failed before an attempt was made
-		in.log.ErrorContext(in.base, "inbox: cannot begin an attempt", "tenant", slug.String(), "error", err)
-		return blocked, true
+		return busy
 	}
 	outcome := in.note(a, err)
 	in.settle(d, a.event.ID, outcome)
-	return blocked, outcome != Rejected
-}
-
-func (in *Inbox) isClosed() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.closed
+	if outcome == Rejected {
+		return goesOn
+	}
+	return blocked
 }
 
 // settle tells who waits for the event what became of it.
@@ -143,7 +132,7 @@ func (in *Inbox) settle(d *drain, id int64, outcome Outcome) {
 	}
 }
 
-// context of one attempt: it ends with the inbox, or with the attempt's time.
+// attemptContext ends with the inbox, or with the time of one attempt.
 func (in *Inbox) attemptContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(in.base, in.options.AttemptTimeout)
 }

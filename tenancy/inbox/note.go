@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"example.com/subproduct/tenancy"
@@ -10,49 +11,45 @@ import (
 // noteTimeout bounds the record of an attempt that failed.
 const noteTimeout = 5 * time.Second
 
+// voidBy is why a void event has no effect.
+func voidBy(id int64) string { return fmt.Sprintf("void: superseded by event %d", id) }
+
 // note records that an attempt failed, and when the next one is due, and says
-// what the platform is answered. Where even that fails the lease runs out. An
-// attempt that the process's own end has cut short does not count.
+// what the platform is answered. An attempt that the process's own end has cut
+// short does not count, and is due at once. Where even the record fails the
+// lease runs out.
 func (in *Inbox) note(a attempt, cause error) Outcome {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.base), noteTimeout)
 	defer cancel()
-	if in.base.Err() != nil {
-		in.release(ctx, a.event)
-		return Accepted
+	e, cut, backoff := a.event, in.base.Err() != nil, in.backoff(a.event.Attempt)
+	final := !cut && (isPermanent(cause) || e.Attempt >= in.options.MaxAttempts)
+	if cut {
+		backoff = 0
 	}
-	final := isPermanent(cause) || a.event.Attempt >= in.options.MaxAttempts
 	noted, err := in.system.Exec(ctx, `
 		WITH e AS (
 			UPDATE public.webhook_events
-			SET last_error = $2, claimed_by = NULL, answered = answered OR id = ANY ($6),
-				status = CASE WHEN $3 THEN 'failed' ELSE 'pending' END, processed_at = CASE WHEN $3 THEN now() END,
-				next_attempt_at = now() + make_interval(secs => $4)
+			SET last_error = CASE WHEN $8 THEN last_error ELSE $2 END, claimed_by = NULL, attempts = attempts - $8::int,
+				answered = answered OR id = ANY ($6), status = CASE WHEN $3 THEN 'failed' ELSE 'pending' END,
+				processed_at = CASE WHEN $3 THEN now() END, next_attempt_at = now() + make_interval(secs => $4)
 			WHERE id = $1 AND status = 'pending' AND claimed_by = $7 RETURNING id, attempts
 		)
 		INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
-		SELECT id, attempts, now() - make_interval(secs => $5), $5, $2 FROM e`,
-		a.event.ID, tenancy.StorableError(cause), final, in.backoff(a.event.Attempt).Seconds(), time.Since(a.began).Seconds(),
-		in.answeredIDs(), in.self)
+		SELECT id, attempts, now() - make_interval(secs => $5), $5, $2 FROM e WHERE NOT $8`,
+		e.ID, tenancy.StorableError(cause), final, backoff.Seconds(), time.Since(a.began).Seconds(), in.answeredIDs(), in.self, cut)
 	message, outcome := "event failed this time", FailedOnce
 	switch {
+	case e.ID == 0:
+		message = "inbox: cannot begin an attempt"
 	case err != nil:
-		in.log.ErrorContext(ctx, "event: attempt not recorded", "event_id", a.event.ID, "error", err)
+		message, cause = "event: attempt not recorded", fmt.Errorf("%w, after: %w", err, cause)
+	case cut:
+		message, outcome = "event cut short by the end of the process", Accepted
 	case noted.RowsAffected() == 0:
 		message, outcome = "event was finished elsewhere, or the answer to its commit was lost", Accepted
 	case final:
 		message, outcome = "event failed for good: see `events show`, then `events retry`", Rejected
 	}
-	in.log.ErrorContext(ctx, message, "event_id", a.event.ID, "event_type", a.event.Type,
-		"tenant", a.event.Tenant.String(), "attempt", a.event.Attempt, "error", cause)
+	in.log.ErrorContext(ctx, message, "event_id", e.ID, "event_type", e.Type, "tenant", e.Tenant.String(), "attempt", e.Attempt, "error", cause)
 	return outcome
-}
-
-// release gives a claim back as if it had not been made.
-func (in *Inbox) release(ctx context.Context, e Event) {
-	_, err := in.system.Exec(ctx, `
-		UPDATE public.webhook_events SET claimed_by = NULL, attempts = attempts - 1, next_attempt_at = now()
-		WHERE id = $1 AND status = 'pending' AND claimed_by = $2`, e.ID, in.self)
-	if err != nil {
-		in.log.DebugContext(ctx, "claim not released", "event_id", e.ID, "error", err)
-	}
 }

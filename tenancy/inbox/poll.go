@@ -81,7 +81,7 @@ const dueSQL = `
 	SELECT tenant.tenant_slug
 	FROM tenant LEFT JOIN LATERAL (
 		SELECT l.tenant_slug, l.id FROM public.webhook_events l
-		WHERE l.status = 'pending' AND l.lifecycle AND (l.tenant_slug, l.id) <= (tenant.tenant_slug, 9223372036854775807)
+		WHERE l.status = 'pending' AND l.lifecycle AND (l.tenant_slug, l.id) BETWEEN (tenant.tenant_slug, 0) AND (tenant.tenant_slug, 9223372036854775807)
 		ORDER BY l.tenant_slug DESC, l.id DESC LIMIT 1) newest ON newest.tenant_slug = tenant.tenant_slug
 	JOIN public.webhook_events e ON e.id = coalesce(newest.id, tenant.id)
 	WHERE (e.next_attempt_at <= now() OR e.claimed_by = $4) AND e.event_type = ANY ($2)
