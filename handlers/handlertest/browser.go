@@ -2,7 +2,6 @@ package handlertest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -22,34 +21,6 @@ type Browser struct {
 
 // URL is the address of the browser's site.
 func (b *Browser) URL() string { return b.site.URL }
-
-// Answer is a response, read to its end.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   string
-}
-
-// Location is where a redirect leads.
-func (a Answer) Location() string { return a.Header.Get("Location") }
-
-// Cookie is the cookie of that name that the answer sets, or nil.
-func (a Answer) Cookie(name string) *http.Cookie {
-	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// JSON decodes the body.
-func (a Answer) JSON(t testing.TB, into any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(a.Body), into); err != nil {
-		t.Fatalf("%v in %q", err, a.Body)
-	}
-}
 
 // Browser returns a browser that has not been here before.
 func (s *Site) Browser(t testing.TB) *Browser {
