@@ -2,6 +2,7 @@ package handlertest
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -27,11 +28,20 @@ func (l *Log) String() string {
 // lastOfLog is how much of a server's log a test that failed prints.
 const lastOfLog = 32 << 10
 
-// printWhenFailed prints the end of the log, should the test fail.
+// printWhenFailed prints the end of the log, but for health probes, should the
+// test fail.
 func (l *Log) printWhenFailed(t testing.TB, server string) {
 	t.Cleanup(func() {
-		if text := l.String(); t.Failed() && text != "" {
-			t.Logf("the log of %s:\n%s", server, text[max(0, len(text)-lastOfLog):])
+		if !t.Failed() {
+			return
 		}
+		var told strings.Builder
+		for line := range strings.Lines(l.String()) {
+			if !strings.Contains(line, `"route":"/healthz"`) {
+				told.WriteString(line)
+			}
+		}
+		text := told.String()
+		t.Logf("the log of %s:\n%s", server, text[max(0, len(text)-lastOfLog):])
 	})
 }

@@ -180,8 +180,8 @@ func TestLogin_AnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 				t.Errorf("%s by %s: %d, want 403", path, name, answer.Status)
 			}
 		}
-		if answer := b.Get(path + "?_method=POST"); path != "/items" && answer.Status != http.StatusNotFound {
-			t.Errorf("GET %s: %d, want 404", path, answer.Status)
+		if answer := b.Get(path + "?_method=POST"); path != "/items" && answer.Status != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %d, want 405", path, answer.Status)
 		}
 	}
 	if b.User() != "u-acme" {
