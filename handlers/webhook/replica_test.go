@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,10 +86,7 @@ func eventsWithEffects() inbox.Handlers {
 		"effect":                     {Apply: effect(nil)},
 		"panic":                      {Apply: effect(func() { panic("boom") })},
 		"poison":                     {Apply: effect(func() { os.Exit(3) })},
-		"slow": {Slow: true, Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
-			_, err := tx.Exec(ctx, `SELECT pg_sleep(6)`)
-			return errors.Join(err, effect(nil)(ctx, tx, e))
-		}},
+		"freeze":                     {Apply: effect(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })},
 	}
 }
 

@@ -64,7 +64,7 @@ func (in *Inbox) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 // apply has the tenant drained until the event is settled. Without an outcome s
 // is what the event is now, and worth another look.
 func (in *Inbox) apply(ctx context.Context, slug tenancy.Slug, s *stored) (Outcome, error) {
-	drain, settled := in.drain(slug, s.id, s.claimed)
+	drain, settled := in.drain(slug, s.id)
 	if drain == nil {
 		return Accepted, nil // closing
 	}
@@ -75,7 +75,7 @@ func (in *Inbox) apply(ctx context.Context, slug tenancy.Slug, s *stored) (Outco
 	case <-ctx.Done():
 		return Accepted, nil
 	}
-	now, err := in.read(ctx, `id = $2`, s.id)
+	now, err := in.read(ctx, `id = $1`, s.id)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 // drain applies a tenant's events one after the other until none is due. There
 // is one for a tenant in a process, however many deliveries wait for it.
 type drain struct {
-	claimed bool // the next event is claimed
-	again   bool // somebody came while it ran: look once more
+	again   bool // somebody came: look once more
 	waiting map[int64][]chan Outcome
 	over    chan struct{} // closed at its end
 	end     ending        // why it ended; to be read after over
@@ -27,13 +25,13 @@ const (
 	goesOn  ending = iota
 	empty          // nothing is pending
 	blocked        // the next event waits for its next attempt, or has no handler here
-	busy           // another process has the tenant, or no slow slot is free
+	busy           // another process has the tenant, or no slot for slow handlers is free
 )
 
 // drain starts the tenant's drain, or joins the one that runs. The channel gets
 // the outcome of the event with this id, 0 for none, if this drain settles it.
 // It returns nil when the inbox is closing.
-func (in *Inbox) drain(slug tenancy.Slug, id int64, claimed bool) (*drain, <-chan Outcome) {
+func (in *Inbox) drain(slug tenancy.Slug, id int64) (*drain, <-chan Outcome) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -41,7 +39,7 @@ func (in *Inbox) drain(slug tenancy.Slug, id int64, claimed bool) (*drain, <-cha
 	}
 	d := in.drains[slug]
 	if d == nil {
-		d = &drain{claimed: claimed, waiting: map[int64][]chan Outcome{}, over: make(chan struct{})}
+		d = &drain{waiting: map[int64][]chan Outcome{}, over: make(chan struct{})}
 		in.drains[slug] = d
 		in.running.Go(func() { in.run(slug, d) })
 	}
@@ -58,7 +56,7 @@ func (in *Inbox) run(slug tenancy.Slug, d *drain) {
 	in.slots <- struct{}{}
 	defer func() { <-in.slots }()
 	for since := time.Now(); in.begin(slug, d); {
-		for d.end = goesOn; d.end == goesOn; {
+		for d.end = goesOn; d.end == goesOn && in.base.Err() == nil; {
 			d.end = in.step(slug, d)
 			if time.Since(since) > drainTime {
 				<-in.slots
@@ -83,29 +81,15 @@ func (in *Inbox) begin(slug tenancy.Slug, d *drain) bool {
 	return false
 }
 
-// step claims the tenant's next event, unless that is done, and tries it.
+// step claims the tenant's next event, or tries it where it is claimed.
 func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
-	if in.base.Err() != nil {
-		return blocked
-	}
-	if !d.claimed {
-		claimed, end, release, err := in.claim(slug)
-		defer release()
-		if err != nil {
-			in.log.ErrorContext(in.base, "inbox: cannot claim an event", "tenant", slug.String(), "error", err)
-		}
-		if !claimed {
-			return end
-		}
-	}
 	a, err := in.attempt(slug)
-	d.claimed = a.nextClaimed
 	switch {
-	case err == nil:
+	case err == nil && a.applied:
 		in.settle(d, a.event.ID, Applied)
 		return a.end
-	case errors.Is(err, errUnclaimed):
-		return goesOn
+	case err == nil:
+		return a.end
 	case errors.Is(err, pgx.ErrNoRows):
 		return empty
 	case errors.Is(err, tenancy.ErrBusy):
@@ -130,9 +114,4 @@ func (in *Inbox) settle(d *drain, id int64, outcome Outcome) {
 	if outcome != FailedOnce {
 		delete(in.answered, id)
 	}
-}
-
-// attemptContext ends with the inbox, or with the time of one attempt.
-func (in *Inbox) attemptContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(in.base, in.options.AttemptTimeout)
 }

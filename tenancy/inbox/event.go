@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
+	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,17 +52,6 @@ type Handler struct {
 // Handlers has the handler of each event type; other types are stored as
 // ignored.
 type Handlers map[string]Handler
-
-// types lists those whose handlers are so.
-func (h Handlers) types(are func(Handler) bool) []string {
-	types := []string{}
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		if are(h[name]) {
-			types = append(types, name)
-		}
-	}
-	return types
-}
 
 // permanentError marks what no repetition can heal.
 type permanentError struct{ error }
@@ -122,12 +111,12 @@ func inTurn(first, then Apply) Apply {
 	}
 }
 
-// recovered turns a panic into an error: in a goroutine of ours it would take
-// the whole server down.
+// recovered turns a panic into an error with its stack: in a goroutine of ours
+// it would take the whole server down.
 func recovered(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return fn()

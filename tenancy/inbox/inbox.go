@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	mathrand "math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +22,6 @@ type Inbox struct {
 	system   *tenancy.System
 	handlers Handlers
 	known    []string // the types that have a handler
-	quick    []string // those whose handlers are not slow
 	options  Options
 	log      *slog.Logger
 	self     string          // names this process in claims
@@ -89,8 +90,7 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 		slots: make(chan struct{}, slots), slow: make(chan struct{}, max(slots/2, 1)),
 		drains: map[tenancy.Slug]*drain{}, answered: map[int64]bool{},
 	}
-	in.known = in.handlers.types(func(Handler) bool { return true })
-	in.quick = in.handlers.types(func(h Handler) bool { return !h.Slow })
+	in.known = slices.Collect(maps.Keys(in.handlers))
 	in.base, in.stop = context.WithCancel(context.Background())
 	return in, nil
 }

@@ -11,6 +11,8 @@ import (
 // noteTimeout bounds the record of an attempt that failed.
 const noteTimeout = 5 * time.Second
 
+const failedForGood = "event failed for good: see `events show`, then `events retry`"
+
 // voidBy is why a void event has no effect.
 func voidBy(id int64) string { return fmt.Sprintf("void: superseded by event %d", id) }
 
@@ -48,7 +50,7 @@ func (in *Inbox) note(a attempt, cause error) Outcome {
 	case noted.RowsAffected() == 0:
 		message, outcome = "event was finished elsewhere, or the answer to its commit was lost", Accepted
 	case final:
-		message, outcome = "event failed for good: see `events show`, then `events retry`", Rejected
+		message, outcome = failedForGood, Rejected
 	}
 	in.log.ErrorContext(ctx, message, "event_id", e.ID, "event_type", e.Type, "tenant", e.Tenant.String(), "attempt", e.Attempt, "error", cause)
 	return outcome

@@ -48,7 +48,7 @@ func (in *Inbox) poll(ctx context.Context) time.Duration {
 	in.after = ""
 	for _, name := range due {
 		if slug, err := tenancy.ParseSlug(name); err == nil {
-			in.drain(slug, 0, false)
+			in.drain(slug, 0)
 		}
 	}
 	if len(due) == free { // there may be more: go on behind these

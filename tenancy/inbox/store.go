@@ -17,10 +17,9 @@ const repeatWindow = 24 * time.Hour
 
 // stored is a row as far as its delivery needs it.
 type stored struct {
-	id      int64
-	status  string
-	claimed bool // by this process: the attempt is counted
-	failed  bool // the last attempt failed, and the next is not begun
+	id     int64
+	status string
+	failed bool // the last attempt failed, and the next is not begun
 }
 
 // store commits the event before anything is done with it: one statement, unless
@@ -43,15 +42,15 @@ func (in *Inbox) store(ctx context.Context, d Delivery) (stored, error) {
 
 // judgement is what an event begins as.
 type judgement struct {
-	tenant          tenancy.Slug // zero: the event names none that could be
-	status, reason  string
-	lifecycle, slow bool
+	tenant         tenancy.Slug // zero: the event names none that could be
+	status, reason string
+	lifecycle      bool
 }
 
 func (in *Inbox) judge(d Delivery) judgement {
 	h, handled := in.handlers[d.Type]
 	slug, err := tenancy.ParseSlug(d.Tenant)
-	j := judgement{tenant: slug, status: Pending, lifecycle: h.Lifecycle, slow: h.Slow}
+	j := judgement{tenant: slug, status: Pending, lifecycle: h.Lifecycle}
 	switch {
 	case !handled:
 		j.status = Ignored
@@ -69,18 +68,17 @@ func (in *Inbox) judge(d Delivery) judgement {
 func (in *Inbox) insert(ctx context.Context, d Delivery, j judgement, sum []byte) (s stored, err error) {
 	s.status = j.status
 	err = in.system.QueryRow(ctx, `
-		WITH c AS (SELECT $4 = 'pending' AND NOT $10 AND ($3 OR NOT EXISTS (
+		WITH c AS (SELECT $4 = 'pending' AND ($3 OR NOT EXISTS (
 			SELECT FROM public.webhook_events WHERE tenant_slug = $2 AND status = 'pending')) AS claim)
 		INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
 			answered, processed_at, attempts, claimed_by, next_attempt_at)
 		SELECT $1, nullif($2, ''), $3, $4, nullif($5, ''), $6, $7, $8,
 			$4 = 'ignored', CASE WHEN $4 <> 'pending' THEN now() END,
-			claim::int, CASE WHEN claim THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $11) ELSE '0' END
+			claim::int, CASE WHEN claim THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END
 		FROM c
 		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
-		RETURNING id, claimed_by IS NOT NULL`,
-		d.Type, j.tenant.String(), j.lifecycle, j.status, j.reason, d.Body, sum, d.SignedWith, in.self, j.slow,
-		in.options.Lease.Seconds()).Scan(&s.id, &s.claimed)
+		RETURNING id`,
+		d.Type, j.tenant.String(), j.lifecycle, j.status, j.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds()).Scan(&s.id)
 	return s, err
 }
 
@@ -106,7 +104,7 @@ func (in *Inbox) repeated(ctx context.Context, j judgement, sum []byte) (s store
 	if err := in.redeliver(ctx, j, sum); err != nil {
 		return s, err
 	}
-	return in.read(ctx, `body_sha256 = $2 AND newest`, sum)
+	return in.read(ctx, `body_sha256 = $1 AND newest`, sum)
 }
 
 // redeliver makes one more attempt due at an event that is not done, as the
@@ -129,11 +127,11 @@ func (in *Inbox) redeliver(ctx context.Context, j judgement, sum []byte) error {
 	return err
 }
 
-// read reads the row for which the condition on $2 holds.
+// read reads the row for which the condition on $1 holds.
 func (in *Inbox) read(ctx context.Context, condition string, arg any) (s stored, err error) {
 	err = in.system.QueryRow(ctx, `
-		SELECT id, status, coalesce(claimed_by = $1, false), status = 'pending' AND claimed_by IS NULL AND last_error IS NOT NULL
-		FROM public.webhook_events WHERE `+condition, in.self, arg).Scan(&s.id, &s.status, &s.claimed, &s.failed)
+		SELECT id, status, status = 'pending' AND claimed_by IS NULL AND last_error IS NOT NULL
+		FROM public.webhook_events WHERE `+condition, arg).Scan(&s.id, &s.status, &s.failed)
 	if err != nil {
 		err = fmt.Errorf("read event: %w", err)
 	}
