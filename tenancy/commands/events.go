@@ -84,11 +84,11 @@ func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer)
 }
 
 func showEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
-	e, body, attempts, err := inbox.Show(ctx, db, id)
+	e, attempts, err := inbox.Show(ctx, db, id)
 	if err != nil {
 		return err
 	}
-	return printEvent(stdout, e, body, attempts)
+	return printEvent(stdout, e, attempts)
 }
 
 func retryEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {

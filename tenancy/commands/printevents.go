@@ -33,7 +33,7 @@ func printEvents(w io.Writer, events []inbox.Record, previousUsed *time.Time) er
 }
 
 // printEvent prints the columns by their names, the attempts and the raw body.
-func printEvent(w io.Writer, e inbox.Record, body []byte, attempts []inbox.Attempt) error {
+func printEvent(w io.Writer, e inbox.Record, attempts []inbox.Attempt) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"id", strconv.FormatInt(e.ID, 10)},
@@ -56,7 +56,7 @@ func printEvent(w io.Writer, e inbox.Record, body []byte, attempts []inbox.Attem
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(body), printable(string(body)))
+	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(e.Body), printable(string(e.Body)))
 	return err
 }
 

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"example.com/subproduct/tenancy"
 )
 
 // Delivery is a verified event as it came over the wire.
@@ -48,63 +46,48 @@ func (in *Inbox) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	if err != nil {
 		return 0, fmt.Errorf("store event: %w", err)
 	}
-	slug, _ := tenancy.ParseSlug(d.Tenant)
-	for s.status == Pending {
-		outcome, err := in.apply(ctx, slug, &s)
-		if err != nil { // it is stored, and that is all that is known
-			outcome = Accepted
-		}
-		if outcome != 0 {
-			return in.reported(s.id, outcome), nil
-		}
+	outcome := outcomes[s.status]
+	for outcome == 0 {
+		outcome = in.apply(ctx, &s)
 	}
-	return outcomes[s.status], nil
+	if outcome == Accepted { // its completion writes down that it was answered
+		in.mu.Lock()
+		in.answered[s.id] = true
+		in.mu.Unlock()
+	}
+	return outcome, nil
 }
 
-// apply has the tenant drained until the event is settled. Without an outcome s
-// is what the event is now, and worth another look.
-func (in *Inbox) apply(ctx context.Context, slug tenancy.Slug, s *stored) (Outcome, error) {
-	drain, settled := in.drain(slug, s.id)
+// apply has the tenant drained until the event is settled. Without an outcome
+// another look is worth it.
+func (in *Inbox) apply(ctx context.Context, s *stored) Outcome {
+	drain, settled := in.drain(s.tenant, s.id)
 	if drain == nil {
-		return Accepted, nil // closing
+		return Accepted // closing
 	}
 	select {
 	case outcome := <-settled:
-		return outcome, nil
+		return outcome
 	case <-drain.over:
 	case <-ctx.Done():
-		return Accepted, nil
+		return Accepted
 	}
-	now, err := in.read(ctx, `id = $1`, s.id)
-	if err != nil {
-		return 0, err
-	}
-	*s = now
-	switch {
-	case s.status != Pending:
-		return 0, nil
+	switch err := in.read(ctx, s, `id = $1`, s.id); {
+	case err != nil:
+		return Accepted // it is stored, and that is all that is known
 	case s.failed:
-		return FailedOnce, nil
+		return FailedOnce
+	case s.status != Pending:
+		return outcomes[s.status]
 	case drain.end != busy:
-		return Accepted, nil // behind one that fails, for example
+		return Accepted // behind one that fails, for example
 	}
 	select {
 	case <-time.After(lookAgain):
-		return 0, nil
+		return 0
 	case <-ctx.Done():
-		return Accepted, nil
+		return Accepted
 	}
-}
-
-// reported remembers that the platform was answered 2xx for an event that is
-// not finished: its completion writes that down.
-func (in *Inbox) reported(id int64, outcome Outcome) Outcome {
-	if outcome == Accepted {
-		in.mu.Lock()
-		in.answered[id] = true
-		in.mu.Unlock()
-	}
-	return outcome
 }
 
 func (in *Inbox) answeredIDs() []int64 {

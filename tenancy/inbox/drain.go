@@ -9,6 +9,10 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
+// drainTime is how long a tenant with a backlog keeps its slot while others may
+// be waiting for one.
+const drainTime = 2 * time.Second
+
 // drain applies a tenant's events one after the other until none is due. There
 // is one for a tenant in a process, however many deliveries wait for it.
 type drain struct {

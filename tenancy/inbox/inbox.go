@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"maps"
-	mathrand "math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -29,13 +28,13 @@ type Inbox struct {
 	slow     chan struct{}   // bounds the slow handlers among them
 	base     context.Context // ends when what runs must end
 	stop     context.CancelFunc
+	running  sync.WaitGroup
+	after    string // where the poller goes on among the tenants
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards what follows
 	closed   bool
 	drains   map[tenancy.Slug]*drain
 	answered map[int64]bool // unfinished events that were answered 202
-	running  sync.WaitGroup
-	after    string // where the poller goes on among the tenants
 }
 
 // Options tune an Inbox; the zero value is what production wants.
@@ -50,17 +49,6 @@ type Options struct {
 	Logger         *slog.Logger  // nil: slog.Default()
 }
 
-const (
-	maxBackoff = time.Hour
-	// connsForStoring are never taken by handlers.
-	connsForStoring = 2
-	// drainTime is how long a tenant with a backlog keeps its slot while others
-	// may be waiting for one.
-	drainTime = 2 * time.Second
-	// abandonAfter is how long Close waits for a handler whose context is over.
-	abandonAfter = time.Second
-)
-
 func (o Options) withDefaults() Options {
 	o.Conns = max(cmp.Or(o.Conns, 6), 2)
 	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, 5*time.Minute)
@@ -69,11 +57,16 @@ func (o Options) withDefaults() Options {
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Lease = cmp.Or(o.Lease, 10*time.Second)
 	o.Retention = max(cmp.Or(o.Retention, 90*24*time.Hour), repeatWindow)
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
 }
+
+const (
+	// connsForStoring are never taken by handlers.
+	connsForStoring = 2
+	// abandonAfter is how long Close waits for a handler whose context is over.
+	abandonAfter = time.Second
+)
 
 // New returns an inbox with connections of its own. Beside the handlers it has
 // those of the template's own two events. Run looks for work that was left;
@@ -115,14 +108,4 @@ func (in *Inbox) Close(ctx context.Context) {
 		in.log.Error("an event handler ignores the end of its context: it is left behind, and its event tried again")
 	}
 	in.system.Close()
-}
-
-// backoff is exponential with jitter: events that failed together must not come
-// back together.
-func (in *Inbox) backoff(attempt int) time.Duration {
-	delay := maxBackoff
-	if attempt < 32 {
-		delay = min(delay, in.options.FirstRetry<<max(attempt-1, 0))
-	}
-	return delay/2 + mathrand.N(delay/2+1)
 }

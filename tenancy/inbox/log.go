@@ -11,8 +11,8 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// Record is a row of public.webhook_events without its body; in JSON its fields
-// have the columns' names.
+// Record is a row of public.webhook_events; in JSON its fields have the columns'
+// names, without the body.
 type Record struct {
 	ID            int64      `json:"id"`
 	EventType     string     `json:"event_type"`
@@ -24,6 +24,7 @@ type Record struct {
 	ReceivedAt    time.Time  `json:"received_at"`
 	NextAttemptAt time.Time  `json:"next_attempt_at"` // of pending ones
 	ProcessedAt   *time.Time `json:"processed_at"`
+	Body          []byte     `json:"-"` // raw; of Show alone
 }
 
 // Attempt is a row of public.webhook_attempts.
@@ -44,11 +45,8 @@ const columns = `id, event_type, tenant_slug, status, attempts, last_error, sign
 
 // List returns up to limit events, newest first; with a status only those.
 func List(ctx context.Context, db *tenancy.DB, status string, limit int) ([]Record, error) {
-	rows, err := db.System().Query(ctx, `
-		SELECT `+columns+` FROM public.webhook_events WHERE $1 = '' OR status = $1 ORDER BY id DESC LIMIT $2`, status, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list events: %w", err)
-	}
+	rows, _ := db.System().Query(ctx, `
+		SELECT `+columns+`, NULL FROM public.webhook_events WHERE $1 = '' OR status = $1 ORDER BY id DESC LIMIT $2`, status, limit)
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Record])
 }
 
@@ -59,30 +57,21 @@ func PreviousSecretUsed(ctx context.Context, db *tenancy.DB) (last *time.Time, e
 	return last, err
 }
 
-// Show returns an event, its raw body and what was tried for it, oldest first.
-// It returns ErrUnknownEvent.
-func Show(ctx context.Context, db *tenancy.DB, id int64) (e Record, body []byte, attempts []Attempt, err error) {
-	rows, err := db.System().Query(ctx, `SELECT `+columns+` FROM public.webhook_events WHERE id = $1`, id)
-	if err == nil {
-		e, err = pgx.CollectOneRow(rows, pgx.RowToStructByPos[Record])
-	}
+// Show returns an event, and what was tried for it, oldest first, or
+// ErrUnknownEvent.
+func Show(ctx context.Context, db *tenancy.DB, id int64) (Record, []Attempt, error) {
+	rows, _ := db.System().Query(ctx, `SELECT `+columns+`, body FROM public.webhook_events WHERE id = $1`, id)
+	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Record])
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrUnknownEvent
 	}
-	if err == nil {
-		err = db.System().QueryRow(ctx, `SELECT body FROM public.webhook_events WHERE id = $1`, id).Scan(&body)
-	}
-	if err == nil {
-		rows, err = db.System().Query(ctx, `
-			SELECT attempt, started_at, seconds, coalesce(error, '') FROM public.webhook_attempts WHERE event_id = $1 ORDER BY id`, id)
-	}
-	if err == nil {
-		attempts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
-	}
 	if err != nil {
-		err = fmt.Errorf("event %d: %w", id, err)
+		return e, nil, fmt.Errorf("event %d: %w", id, err)
 	}
-	return e, body, attempts, err
+	rows, _ = db.System().Query(ctx, `
+		SELECT attempt, started_at, seconds, coalesce(error, '') FROM public.webhook_attempts WHERE event_id = $1 ORDER BY id`, id)
+	attempts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
+	return e, attempts, err
 }
 
 // retry begins the count of attempts anew; their history stays. An event that is
@@ -103,7 +92,7 @@ func Retry(ctx context.Context, db *tenancy.DB, id int64) error {
 	if err != nil || tag.RowsAffected() > 0 {
 		return err
 	}
-	e, _, _, err := Show(ctx, db, id)
+	e, _, err := Show(ctx, db, id)
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,26 @@ package inbox
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"example.com/subproduct/tenancy"
 )
 
-// noteTimeout bounds the record of an attempt that failed.
-const noteTimeout = 5 * time.Second
+const (
+	noteTimeout = 5 * time.Second // for the record of an attempt that failed
+	maxBackoff  = time.Hour
+)
+
+// backoff is exponential with jitter: events that failed together must not come
+// back together.
+func (in *Inbox) backoff(attempt int) time.Duration {
+	delay := maxBackoff
+	if attempt < 32 {
+		delay = min(delay, in.options.FirstRetry<<max(attempt-1, 0))
+	}
+	return delay/2 + rand.N(delay/2+1)
+}
 
 const failedForGood = "event failed for good: see `events show`, then `events retry`"
 
