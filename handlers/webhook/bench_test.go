@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/tenancy/localpg"
 )
@@ -77,7 +78,7 @@ func benchSite(b *testing.B, fast bool) *handlertest.Site {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = server.Stop() })
-	return handlertest.Start(b, handlertest.Setup{Database: server.URL("postgres")})
+	return handlertest.Start(b, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
 }
 
 // benchmark sends events to the site and to the bare receiver in turn.

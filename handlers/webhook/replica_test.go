@@ -20,10 +20,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/health"
 	"example.com/subproduct/handlers/platform"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/inbox"
 )
 
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 // beReplica serves until it is killed, or its parent is.
 func beReplica() error {
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }()
-	c, err := config.Load(os.LookupEnv)
+	c, err := config.LoadDev(os.LookupEnv, os.LookupEnv, fixture.Product().Settings)
 	if err != nil {
 		return err
 	}
@@ -57,10 +58,10 @@ func beReplica() error {
 	}
 	fmt.Println("address " + l.Addr().String())
 	log := slog.New(slog.NewTextHandler(freezer{os.Getenv("REPLICA_FREEZES_AT")}, nil))
-	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
-		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},
-		Events:   eventsWithEffects,
-		Inbox:    inbox.Options{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
+	product := fixture.Migrating(os.DirFS(os.Getenv("REPLICA_MIGRATIONS")))
+	product.Events = eventsWithEffects()
+	return server.Serve(context.Background(), product, c, l, log, server.Options{
+		Inbox: inbox.Options{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
 	})
 }
 
@@ -78,13 +79,15 @@ func (f freezer) Write(line []byte) (int, error) {
 
 // eventsWithEffects are handlers each of whose effects is a row that holds the
 // event's bytes, in the transaction of its effect.
-var eventsWithEffects = inbox.Handlers{
-	platform.SubscriptionCreated: {Apply: effect(nil)},
-	platform.TenantCancelled:     {Apply: effect(nil)},
-	"effect":                     {Apply: effect(nil)},
-	"panic":                      {Apply: effect(func() { panic("boom") })},
-	"poison":                     {Apply: effect(func() { os.Exit(3) })},
-	"freeze":                     {Apply: effect(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })},
+func eventsWithEffects() inbox.Handlers {
+	return inbox.Handlers{
+		platform.SubscriptionCreated: {Apply: effect(nil)},
+		platform.TenantCancelled:     {Apply: effect(nil)},
+		"effect":                     {Apply: effect(nil)},
+		"panic":                      {Apply: effect(func() { panic("boom") })},
+		"poison":                     {Apply: effect(func() { os.Exit(3) })},
+		"freeze":                     {Apply: effect(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })},
+	}
 }
 
 // effect records the effect, and does harm while the fuse is there.
@@ -123,7 +126,7 @@ const secret = "secret-of-the-replicas"
 func launch(t testing.TB, database, migrations string, env ...string) *replica {
 	t.Helper()
 	r := begin(t, database, migrations, env...)
-	await(t, "the replica is ready", func() bool { return config.CheckHealth(t.Context(), strings.TrimPrefix(r.url, "http://")) == nil })
+	await(t, "the replica is ready", func() bool { return health.Check(t.Context(), strings.TrimPrefix(r.url, "http://")) == nil })
 	return r
 }
 

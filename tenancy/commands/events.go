@@ -31,7 +31,7 @@ func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, a
 
 func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args []string, stdout io.Writer) error {
 	var f eventsFlags
-	set := newFlags("events")
+	set := newFlags("events", args, stdout)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 	set.BoolVar(&f.json, "json", false, "list as one JSON document")

@@ -10,10 +10,10 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// SchemaScript prints the migrations of a tenant's schema as one script, or with --check says
+// SchemaScript prints the tenant schema as one script, or with --check says
 // whether a text is still that script: ErrFailed when it is not.
 func SchemaScript(tenant fs.FS, args []string, stdout io.Writer) error {
-	set := newFlags("schema-script")
+	set := newFlags("schema-script", args, stdout)
 	check := set.String("check", "", "file with the text to compare; - for standard input")
 	words, err := parse(set, args)
 	if err != nil {

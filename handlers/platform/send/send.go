@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,7 +36,7 @@ var (
 // platform it takes any 2xx within 5 seconds for an acknowledgement, else it
 // returns ErrNotAcknowledged, and tries once.
 func Run(ctx context.Context, secret string, args []string, stdout io.Writer) error {
-	c, err := parse(args)
+	c, err := parse(args, stdout)
 	if err != nil {
 		return err
 	}
@@ -48,9 +49,12 @@ func Run(ctx context.Context, secret string, args []string, stdout io.Writer) er
 
 type call struct{ eventType, slug, to, data string }
 
-func parse(args []string) (call, error) {
+func parse(args []string, stdout io.Writer) (call, error) {
 	var c call
 	set := flag.NewFlagSet("send-event", flag.ContinueOnError)
+	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" }) {
+		set.SetOutput(stdout) // help that was asked for
+	}
 	set.StringVar(&c.to, "to", "", "where to post the event: http://127.0.0.1:8080/webhooks/platform")
 	set.StringVar(&c.data, "data", "", "JSON that becomes the event's \"data\"")
 	var words []string

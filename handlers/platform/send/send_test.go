@@ -33,7 +33,7 @@ func endpoint(t *testing.T, status int) (url string, got <-chan []byte) {
 	return server.URL, bodies
 }
 
-func TestAnEventIsSignedAndPosted(t *testing.T) {
+func TestSendEvent_AnEventIsSignedAndPosted(t *testing.T) {
 	t.Parallel()
 	url, got := endpoint(t, http.StatusAccepted)
 	var out strings.Builder
@@ -58,7 +58,7 @@ func TestAnEventIsSignedAndPosted(t *testing.T) {
 	}
 }
 
-func TestWhatThePlatformWouldDeliverAgain(t *testing.T) {
+func TestSendEvent_WhatThePlatformWouldDeliverAgain(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusFound, http.StatusUnauthorized, http.StatusServiceUnavailable} {
 		url, _ := endpoint(t, status)
@@ -71,7 +71,7 @@ func TestWhatThePlatformWouldDeliverAgain(t *testing.T) {
 	}
 }
 
-func TestNoAnswerWithinTheLimit(t *testing.T) {
+func TestSendEvent_NoAnswerWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
@@ -84,7 +84,7 @@ func TestNoAnswerWithinTheLimit(t *testing.T) {
 	}
 }
 
-func TestWrongCalls(t *testing.T) {
+func TestSendEvent_WrongCalls(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "x", "x acme", "x acme --to nonsense", "x acme --to ftp://a", "x acme more --to http://a", "x acme --to http://a --data {", "--nonsense"} {
 		if err := send.Run(t.Context(), secret, strings.Fields(args), io.Discard); !errors.Is(err, send.ErrUsage) {

@@ -1,0 +1,111 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// A product that has a name and nothing else migrates, serves, and signs
+// people in; every page of the template's own can be shown.
+func TestProduct_OfNothingIsServed(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, server.Product{Name: "Nothing", Slug: "nothing"}, handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	if b.User() != "u-acme" {
+		t.Error("nobody is signed in")
+	}
+	for path, want := range map[string]int{"/sessions": http.StatusOK, "/": http.StatusNotFound} {
+		page := b.Get(path)
+		if page.Status != want || !strings.Contains(page.Body, "Nothing</title>") {
+			t.Errorf("%s: %d %s", path, page.Status, page.Body)
+		}
+	}
+}
+
+// OnProvision is part of provisioning, whoever causes that: an event, a sign-in
+// or a command.
+func TestProduct_OnProvisionRunsWhereverATenantIsMade(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "event")
+	site.Event(t, "subscription.created", "event", "again") // it is there already
+	site.Platform.AddTenant("signin", "x", "Pro", userOf("signin"))
+	if answer := site.Browser(t).Callback("u-signin"); answer.Status != http.StatusSeeOther {
+		t.Fatalf("sign-in: %d", answer.Status)
+	}
+	c, _ := commandLine(map[string]string{"DATABASE_URL": site.Database, "FIXTURE_GREETING": "Hello"})
+	if err := c.Tenants(t.Context(), []string{"provision", "command"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, slug := range []string{"event", "signin", "command"} {
+		if origin := handlertest.TenantQuery[string](t, site, slug, `SELECT slug FROM origins`); origin != slug {
+			t.Errorf("%s has %q", slug, origin)
+		}
+	}
+}
+
+// What OnProvision fails at leaves no tenant behind.
+func TestProduct_AnErrorOfOnProvisionUndoesTheTenant(t *testing.T) {
+	t.Parallel()
+	p := fixture.Product()
+	p.OnProvision = func(context.Context, pgx.Tx, tenancy.Slug) error { return errors.New("not today") }
+	site := handlertest.Start(t, p, handlertest.Setup{})
+	if answer := site.Event(t, "subscription.created", "acme", nil); answer.Status != http.StatusInternalServerError {
+		t.Errorf("%d %s, want 500", answer.Status, answer.Body)
+	}
+	if n := handlertest.Query[int](t, site, `SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_acme'`); n != 0 {
+		t.Error("the schema is there")
+	}
+}
+
+// An event of the product's has its effect once, and what it says of the
+// template's own events runs in their transaction.
+func TestProduct_EventsOfItsOwnAndOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	p := fixture.Product()
+	p.Events["subscription.created"] = inbox.Handler{Apply: func(ctx context.Context, tx pgx.Tx, _ inbox.Event) error {
+		_, err := tx.Exec(ctx, `INSERT INTO items (label, created_by) VALUES ('welcome', 'us')`)
+		return err
+	}}
+	site := handlertest.Start(t, p, handlertest.Setup{})
+	b := site.SignIn(t, "acme", handlertest.Plan("Basic"))
+	for range 2 { // the second is a redelivery
+		if answer := site.Event(t, "item.suggested", "acme", map[string]string{"label": "suggested", "tag": "new"}); answer.Status != http.StatusOK {
+			t.Errorf("%d %s", answer.Status, answer.Body)
+		}
+	}
+	labels := handlertest.TenantQuery[string](t, site, "acme", `SELECT string_agg(label, ',' ORDER BY id) FROM items`)
+	if tags := handlertest.TenantQuery[int](t, site, "acme", `SELECT count(*) FROM tags`); labels != "welcome,suggested" || tags != 1 {
+		t.Errorf("items %s, %d tags", labels, tags)
+	}
+	if page := b.Get("/"); !strings.Contains(page.Body, "Welcome back") || !strings.Contains(page.Body, "Basic") {
+		t.Errorf("no setting and no plan on %s", page.Body)
+	}
+}
+
+// A product has tables that all its tenants share, with rows of its own.
+func TestProduct_SharedTables(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	for _, slug := range []string{"acme", "globex"} {
+		if answer := site.SignIn(t, slug).Get("/api/colours"); answer.Body != `["green","red"]`+"\n" {
+			t.Errorf("%s: %d %s", slug, answer.Status, answer.Body)
+		}
+	}
+}
+
+func userOf(slug string) simulator.User {
+	return simulator.User{ID: "u-" + slug, Email: slug + "@x.example"}
+}
