@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"example.com/subproduct/handlers"
@@ -78,10 +79,12 @@ func run(ctx context.Context, p server.Product, args []string, env config.Lookup
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	for _, c := range all {
-		if c.name == name {
-			return c.run(ctx, args)
-		}
+	found := slices.DeleteFunc(slices.Clone(all), func(c command) bool { return c.name != name })
+	switch len(found) {
+	case 1:
+		return found[0].run(ctx, args)
+	case 2:
+		return fmt.Errorf("%w: two commands are called %q: rename the product's", server.ErrUsage, name)
 	}
 	usage(stdout, all)
 	if name == "help" || name == "-h" || name == "--help" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -140,6 +141,15 @@ func TestHelpAndVersion(t *testing.T) {
 
 // Every command has a help, which needs no configuration; the product's own
 // commands are listed beside the template's.
+func TestCommands_OfTheProductMayNotHaveATemplatesName(t *testing.T) {
+	t.Parallel()
+	p := server.Product{Name: "x", Slug: "x", Commands: []server.Command{{Name: "migrate"}, {Name: "own", Run: func(context.Context, server.Call) error { return nil }}}}
+	none := func(string) (string, bool) { return "", false }
+	if err := run(t.Context(), p, []string{"migrate", "--help"}, none, io.Discard); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "migrate") {
+		t.Errorf("%v, want ErrUsage that names it", err)
+	}
+}
+
 func TestHelp_OfEveryCommand(t *testing.T) {
 	t.Parallel()
 	nothing := func(string) (string, bool) { return "", false }

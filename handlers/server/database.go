@@ -19,9 +19,9 @@ func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	}
 }
 
-// A replica's connections are shared out: one for the health probe, three in
-// eight for the inbox, and the rest for requests.
-func inboxConns(total int) int   { return max(2, total*3/8) }
+// A replica's connections are shared out: one for the health probe, half for
+// the inbox, and the rest for requests.
+func inboxConns(total int) int   { return max(2, total/2) }
 func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
 
 // commandConns is how many connections a command takes at most.

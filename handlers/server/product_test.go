@@ -3,11 +3,14 @@ package server_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
@@ -108,4 +111,24 @@ func TestProduct_SharedTables(t *testing.T) {
 
 func userOf(slug string) simulator.User {
 	return simulator.User{ID: "u-" + slug, Email: slug + "@x.example"}
+}
+
+// A route of the product's that is the template's own is refused at start,
+// by name: neither replaces the other.
+func TestProduct_MayNotReplaceARouteOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	p := fixture.Product()
+	p.Routes = func(r server.Routes) {
+		r.Public.GET("/login", echo.NotFoundHandler)
+		r.User.GET("/api/me", echo.NotFoundHandler)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	err = server.Serve(t.Context(), p, site.Config, l, slog.New(slog.DiscardHandler), server.Options{})
+	if err == nil || !strings.Contains(err.Error(), "GET /login") || !strings.Contains(err.Error(), "GET /api/me") {
+		t.Errorf("%v; want both routes named", err)
+	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -45,6 +47,22 @@ func (a *app) routes(e *echo.Echo) {
 	// Last, for each group has set one of its own: what does not exist is 404 to
 	// everybody, and no reason to sign in.
 	browser.RouteNotFound("/*", echo.NotFoundHandler)
+}
+
+// once has routes added to e, and returns an error that names those which were
+// added before: the later one would replace the other without a word.
+func once(e *echo.Echo, routes func(*echo.Echo)) error {
+	seen, twice := map[string]bool{}, []error(nil)
+	e.OnAddRouteHandler = func(_ string, r echo.Route, _ echo.HandlerFunc, _ []echo.MiddlewareFunc) {
+		route := r.Method + " " + r.Path
+		if seen[route] && r.Method != echo.RouteNotFound {
+			twice = append(twice, fmt.Errorf("the route %s is there already: choose another path", route))
+		}
+		seen[route] = true
+	}
+	routes(e)
+	e.OnAddRouteHandler = nil
+	return errors.Join(twice...)
 }
 
 // me answers GET /api/me.

@@ -54,7 +54,9 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
 		TenantFields: c.WebhookTenantFields, Log: log,
 	}
-	a.routes(a.echo)
+	if err := once(a.echo, a.routes); err != nil {
+		return nil, err
+	}
 	a.echo.Use(web.Methods(a.echo)) // when all routes are there
 	return a, nil
 }
