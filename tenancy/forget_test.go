@@ -43,7 +43,7 @@ func TestInTx_LeavesNothingOfARequestOnItsConnection(t *testing.T) {
 				for _, end := range []error{nil, errors.New("fails"), errCommitted} {
 					err := db.InTx(acme, func(tx pgx.Tx) error {
 						_, err := tx.Exec(acme, left)
-						if end == errCommitted && err == nil {
+						if errors.Is(end, errCommitted) && err == nil {
 							_, err = tx.Exec(acme, `COMMIT`)
 						}
 						return errors.Join(err, end)
