@@ -99,6 +99,16 @@ func builtIn(system *tenancy.System, product Handlers) Handlers {
 	return handlers
 }
 
+// instantTypes are the template's own events, as far as the product does nothing
+// at them, with the status that they give a tenant.
+func instantTypes(product Handlers) map[string]string {
+	types := map[string]string{"subscription.created": "active", "tenant.cancelled": "cancelled"}
+	for name := range product {
+		delete(types, name)
+	}
+	return types
+}
+
 func inTurn(first, then Apply) Apply {
 	if then == nil {
 		return first

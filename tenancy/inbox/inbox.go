@@ -21,7 +21,7 @@ type Inbox struct {
 	system   *tenancy.System
 	handlers Handlers
 	known    []string          // the types that have a handler
-	instant  map[string]string // type → status of the tenant, for events that are stored and applied at once
+	instant  map[string]string // type → status of the tenant, where that is all that the event does
 	options  Options
 	log      *slog.Logger
 	self     string          // names this process in claims

@@ -31,11 +31,7 @@ func (in *Inbox) store(ctx context.Context, d Delivery) (stored, error) {
 	sum := sha256.Sum256(d.Body)
 	for range 3 {
 		s := in.judge(d)
-		insert := in.insert
-		if in.instant[d.Type] != "" && s.status == Pending {
-			insert = in.insertInstant
-		}
-		err := insert(ctx, d, &s, sum[:])
+		err := in.insert(ctx, d, &s, sum[:])
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = in.repeat(ctx, &s, sum[:])
 		}
@@ -65,18 +61,58 @@ func (in *Inbox) judge(d Delivery) stored {
 // insert stores a new event, or returns pgx.ErrNoRows where its bytes are there.
 // It claims the event, which counts the first attempt, where nothing of the
 // tenant is before it.
+//
+// Where the whole effect is the tenant's status ($11), the tenant is ready and
+// nobody has its lock, the event is applied at once and stored as done. Its id
+// comes after the lock, so of all lifecycle events that were applied it is the
+// newest, and the tenant's row, read by locking it, is as the lock's last holder
+// left it.
 func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) error {
-	return in.system.QueryRow(ctx, `
-		WITH c AS (SELECT $4 = 'pending' AND ($3 OR NOT EXISTS (
-			SELECT FROM public.webhook_events WHERE tenant_slug = $2 AND status = 'pending')) AS claim)
-		INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
-			answered, processed_at, attempts, claimed_by, next_attempt_at)
-		SELECT $1, nullif($2, ''), $3, $4, nullif($5, ''), $6, $7, $8, $4 = 'ignored', CASE WHEN $4 <> 'pending' THEN now() END,
-			claim::int, CASE WHEN claim THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END
-		FROM c
-		ON CONFLICT (body_sha256) WHERE newest DO NOTHING
-		RETURNING id`,
-		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds()).Scan(&s.id)
+	becomes := ""
+	if s.status == Pending {
+		becomes = in.instant[d.Type]
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		WITH tenant AS MATERIALIZED (
+			SELECT slug FROM public.tenants
+			WHERE $11 <> '' AND (SELECT pg_try_advisory_xact_lock($12::int, hashtext($2)) WHERE $11 <> '') AND slug = $2
+				AND schema_version >= $13 AND purging_since IS NULL AND to_regnamespace(quote_ident($14)) IS NOT NULL
+			FOR NO KEY UPDATE
+		), c AS (
+			SELECT EXISTS (SELECT FROM tenant) AS instant, $4 = 'pending' AND ($3 OR NOT EXISTS (
+				SELECT FROM public.webhook_events WHERE tenant_slug = $2 AND status = 'pending')) AS claim
+		), event AS (
+			INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
+				answered, processed_at, attempts, claimed_by, next_attempt_at)
+			SELECT $1, nullif($2, ''), $3, CASE WHEN instant THEN 'done' ELSE $4 END, nullif($5, ''), $6, $7, $8,
+				instant OR $4 = 'ignored', CASE WHEN instant OR $4 <> 'pending' THEN clock_timestamp() END, claim::int,
+				CASE WHEN claim AND NOT instant THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END
+			FROM c
+			ON CONFLICT (body_sha256) WHERE newest DO NOTHING
+			RETURNING id, status
+		), applied AS (
+			UPDATE public.tenants t SET status = $11, migrate_error = NULL, updated_at = now(),
+				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END
+			FROM event WHERE event.status = 'done' AND t.slug = $2
+		), history AS (
+			INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds) SELECT id, 1, now(), 0 FROM event WHERE status = 'done'
+		)
+		SELECT id, status FROM event`,
+		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
+		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema())
+	if becomes == "cancelled" {
+		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
+	}
+	results := in.system.SendBatch(ctx, batch)
+	err := results.QueryRow().Scan(&s.id, &s.status)
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && s.status == Done {
+		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
+	}
+	return err
 }
 
 // repeat meets the event that has the same bytes, or returns pgx.ErrNoRows when
