@@ -31,11 +31,13 @@ func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 
 // IsUnreachable reports whether err came from a database that is down, starting
 // or full, so that trying again may help. A database that answered and refused
-// is not unreachable.
+// is not unreachable, nor is one that this program refuses.
 func IsUnreachable(err error) bool {
 	state := sqlState(err)
+	var behind *BehindError
+	var names *NameError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, ErrOldDatabase), errors.As(err, &behind), errors.As(err, &names):
 		return false
 	case state == "":
 		return true // no answer at all

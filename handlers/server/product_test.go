@@ -8,16 +8,19 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
+	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // A product that has a name and nothing else migrates, serves, and signs
@@ -130,5 +133,43 @@ func TestProduct_MayNotReplaceARouteOfTheTemplate(t *testing.T) {
 	err = server.Serve(t.Context(), p, site.Config, l, slog.New(slog.DiscardHandler), server.Options{})
 	if err == nil || !strings.Contains(err.Error(), "GET /login") || !strings.Contains(err.Error(), "GET /api/me") {
 		t.Errorf("%v; want both routes named", err)
+	}
+}
+
+// A database that this program refuses ends the start with what to do; it is
+// not waited for.
+func TestServe_EndsOnADatabaseThatItRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sql, migrate, want string
+	}{
+		"of an earlier template":        {`CREATE TABLE public.tenants (slug text)`, "true", "dev --reset"},
+		"that an operator must migrate": {`SELECT 1`, "false", "run `migrate` first"},
+		"with a tenant's name":          {`CREATE TABLE public.items (id bigint)`, "true", "schema/tenant and in public"},
+	} {
+		database := pgtest.URL(t)
+		site := handlertest.Site{Database: database}
+		site.Exec(t, c.sql)
+		env := map[string]string{
+			"DATABASE_URL": database, "APP_SLUG": "app", "PUBLIC_URL": "http://127.0.0.1", "PLATFORM_URL": "http://127.0.0.1:1",
+			"PLATFORM_BASE_URL": "http://127.0.0.1:1", "PLATFORM_API_KEY": "key-of-the-test", "WEBHOOK_SECRET": "secret-of-the-test",
+			"MIGRATE_ON_START": c.migrate,
+		}
+		p := fixture.Product()
+		lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+		settings, err := config.LoadDev(lookup, lookup, p.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		err = server.Serve(ctx, p, settings, l, slog.New(slog.DiscardHandler), server.Options{})
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
 	}
 }
