@@ -45,7 +45,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	defer background.Wait()
 	defer cancel(nil)
 	background.Go(func() { a.health.Run(ctx) })
-	background.Go(func() { a.sweepSessions(ctx) })
+	background.Go(func() { a.sweep(ctx) })
 	background.Go(func() {
 		if err := a.work(ctx); err != nil {
 			cancel(err)
@@ -114,10 +114,11 @@ func (a *app) prepare(ctx context.Context) error {
 	}
 }
 
-// sweepEvery is how often sessions past their life are deleted.
+// sweepEvery is how often sessions past their life and events past their
+// retention are deleted.
 const sweepEvery = 10 * time.Minute
 
-func (a *app) sweepSessions(ctx context.Context) {
+func (a *app) sweep(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
@@ -125,8 +126,8 @@ func (a *app) sweepSessions(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := a.db.SweepSessions(ctx); err != nil && ctx.Err() == nil {
-				a.log.ErrorContext(ctx, "sessions not swept", "error", err)
+			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx)); err != nil && ctx.Err() == nil {
+				a.log.ErrorContext(ctx, "what is over was not deleted", "error", err)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package inbox
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,13 +10,9 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// Run takes up whatever is stored and due, from any replica's past, and deletes
-// what is past its retention, until ctx ends. It polls: LISTEN would hear
-// nothing behind a transaction pooler.
+// Run takes up whatever is stored and due, from any replica's past, until ctx
+// ends. It polls: LISTEN would hear nothing behind a transaction pooler.
 func (in *Inbox) Run(ctx context.Context) {
-	var sweeping sync.WaitGroup
-	defer sweeping.Wait()
-	sweeping.Go(func() { in.keepSweeping(ctx) })
 	poll := time.NewTimer(0)
 	defer poll.Stop()
 	for {
@@ -86,24 +81,6 @@ const dueSQL = `
 	JOIN public.webhook_events e ON e.id = coalesce(newest.id, tenant.id)
 	WHERE (e.next_attempt_at <= now() OR e.claimed_by = $4) AND e.event_type = ANY ($2)
 	LIMIT $3`
-
-// sweepEvery is how often finished events are swept.
-const sweepEvery = 10 * time.Minute
-
-func (in *Inbox) keepSweeping(ctx context.Context) {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if err := in.Sweep(ctx); err != nil && ctx.Err() == nil {
-				in.log.ErrorContext(ctx, "inbox: sweep failed", "error", err)
-			}
-		}
-	}
-}
 
 // Sweep deletes finished events past their retention. Failed events stay: a
 // person has to see them.

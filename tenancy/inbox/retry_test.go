@@ -64,3 +64,18 @@ func TestRetry_TellsWhatCannotBeTried(t *testing.T) {
 		}
 	}
 }
+
+func TestSweep_DeletesFinishedEventsAfterTheirRetention(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	d.want(t, inbox.Unhandled, "tenant.exploded", "acme", "")
+	d.want(t, inbox.Rejected, "subscription.created", "", "") // a person has to see it
+	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = now() - interval '91 days'`)
+	if err := d.inbox.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := query[string](t, d.url, `SELECT string_agg(status, ',') FROM public.webhook_events`); got != "failed" {
+		t.Errorf("left are %s, want the failed one alone", got)
+	}
+}
