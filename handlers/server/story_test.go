@@ -94,3 +94,32 @@ func TestTenant_SignInFromThePageAskedFor(t *testing.T) {
 		t.Error("the session's row outlives the logout")
 	}
 }
+
+// A platform whose events hold neither id nor time says the same words again and
+// means them: a customer who comes back, and leaves once more.
+func TestStory_TheSameWordsAgain(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Platform.SetFaults(simulator.Faults{DeliveryBare: true})
+	site.Subscribe(t, "acme")
+	for range 2 {
+		ada := site.SignIn(t, "acme")
+		if d, err := site.Platform.Cancel(t.Context(), "acme"); err != nil || d.Status != simulator.DeliveryDelivered {
+			t.Fatalf("cancel: %+v, %v", d, err)
+		}
+		if answer := ada.API(http.MethodGet, "/api/items", ""); answer.Status != http.StatusUnauthorized {
+			t.Errorf("after the cancellation: %d, want 401", answer.Status)
+		}
+		if d, err := site.Platform.Subscribe(t.Context(), "acme", "Pro"); err != nil || d.Status != simulator.DeliveryDelivered {
+			t.Fatalf("subscribe: %+v, %v", d, err)
+		}
+	}
+	site.SignIn(t, "acme")
+	bodies := map[string]bool{}
+	for _, d := range site.Platform.Deliveries() {
+		bodies[d.Body] = true
+	}
+	if len(bodies) != 2 {
+		t.Errorf("%d different bodies, want one of each kind", len(bodies))
+	}
+}

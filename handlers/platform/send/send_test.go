@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +91,24 @@ func TestSendEvent_WrongCalls(t *testing.T) {
 	for _, args := range []string{"", "x", "x acme", "x acme --to nonsense", "x acme --to ftp://a", "x acme more --to http://a", "x acme --to http://a --data {", "--nonsense"} {
 		if err := send.Run(t.Context(), secret, strings.Fields(args), io.Discard); !errors.Is(err, send.ErrUsage) {
 			t.Errorf("send-event %s: %v, want a usage error", args, err)
+		}
+	}
+}
+
+func TestSendEvent_SendsTheExactBytesOfAFile(t *testing.T) {
+	t.Parallel()
+	url, got := endpoint(t, http.StatusOK)
+	want := "{\"eventType\" : \"x\"}\r\n "
+	file := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := send.Run(t.Context(), secret, []string{"x", "acme", "--to", url, "--body", file}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if body := <-got; string(body) != want {
+			t.Errorf("sent %q, want %q", body, want)
 		}
 	}
 }
