@@ -31,7 +31,7 @@ func TestNewServer(t *testing.T) {
 	if err := s.Restart(t.Context(), "immediate"); err != nil {
 		t.Fatal(err)
 	}
-	if s.SocketDir() == pgtest.Server(t).SocketDir() {
+	if shared := pgtest.URL(t); strings.Contains(shared, s.URL("")) {
 		t.Error("the shared server was given for a private one")
 	}
 }
