@@ -42,27 +42,27 @@ func (s *Server) ensureCluster(ctx context.Context) error {
 	if _, err := os.Stat(s.cluster()); err == nil {
 		return nil
 	}
-	half := filepath.Join(s.base, "half-made")
+	half, fill := filepath.Join(s.base, "half-made"), s.initdb
+	if s.options.DataDir == "" {
+		fill = s.copyTemplate
+	}
 	if err := os.RemoveAll(half); err != nil {
 		return err
 	}
-	var err error
-	if s.options.DataDir == "" {
-		err = s.copyTemplate(ctx, half)
-	} else {
-		err = s.initdb(ctx, half)
-	}
-	if err != nil {
+	if err := fill(ctx, half); err != nil {
 		return err
 	}
 	return os.Rename(half, s.cluster())
 }
 
 // initdb makes a cluster in dir. Older systems of Apple do not have the locale C.UTF-8.
-func (s *Server) initdb(ctx context.Context, dir string, extra ...string) error {
-	args := append([]string{"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8"}, extra...)
-	err := s.execute(ctx, "initdb", append(args, "--locale=C.UTF-8")...)
-	if err != nil && s.execute(ctx, "initdb", append(args, "--locale=C")...) == nil {
+func (s *Server) initdb(ctx context.Context, dir string) error {
+	args := []string{"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8"}
+	if s.options.DataDir == "" {
+		args = append(args, "--no-sync", "--wal-segsize=1")
+	}
+	err := s.execute(ctx, s.program("initdb"), append(args, "--locale=C.UTF-8")...)
+	if err != nil && s.execute(ctx, s.program("initdb"), append(args, "--locale=C")...) == nil {
 		return nil
 	}
 	return err
@@ -72,19 +72,18 @@ func (s *Server) initdb(ctx context.Context, dir string, extra ...string) error 
 // it made for an earlier server takes a tenth of that.
 func (s *Server) copyTemplate(ctx context.Context, dir string) error {
 	home, err := s.account.home()
+	if err != nil {
+		return s.initdb(ctx, dir)
+	}
 	template := filepath.Join(home, "cluster-"+s.programs.version+".tar")
-	if err == nil && s.account.command(ctx, "tar", "-xf", template, "-C", s.base).Run() == nil {
+	if s.execute(ctx, "tar", "-xf", template, "-C", s.base) == nil {
 		return nil
 	}
-	if err := errors.Join(os.RemoveAll(dir), s.initdb(ctx, dir, "--no-sync", "--wal-segsize=1")); err != nil || home == "" {
+	if err := errors.Join(os.RemoveAll(dir), s.initdb(ctx, dir)); err != nil {
 		return err
 	}
-	// Renamed when complete: whoever is second in a race replaces it with its like. Without it
-	// the next start is slower.
-	draft := filepath.Join(home, filepath.Base(s.scratch))
-	err = exec.CommandContext(ctx, "tar", "-cf", draft, "-C", s.base, filepath.Base(dir)).Run()
-	if errors.Join(err, os.Chmod(draft, 0o644), os.Rename(draft, template)) != nil {
-		_ = os.Remove(draft)
-	}
+	// Renamed when complete: whoever is second in a race replaces it with its like.
+	const keep = `umask 022; tar -cf "$1" -C "$2" half-made && mv "$1" "$3" || rm -f "$1"`
+	_ = exec.CommandContext(ctx, "/bin/sh", "-c", keep, "sh", filepath.Join(home, filepath.Base(s.base)), s.base, template).Run()
 	return nil
 }

@@ -62,17 +62,16 @@ func (f finder) unpack(workshop, kept string) error {
 	} else if unpacked(workshop) {
 		err = nil
 	}
-	if err != nil {
-		return err
+	if err == nil { // the account must be able to read them, whatever the umask
+		err = exec.Command("chmod", "-R", "a+rX", programs).Run()
 	}
-	// The account must be able to read them, whatever the umask.
-	if err := exec.Command("chmod", "-R", "a+rX", programs).Run(); err != nil {
-		return err
+	if err == nil {
+		err = os.Rename(programs, kept)
 	}
-	if err := os.Rename(programs, kept); err != nil && !complete(filepath.Join(kept, "bin")) {
-		return err
+	if complete(filepath.Join(kept, "bin")) {
+		return nil // also when another process was first
 	}
-	return nil
+	return err
 }
 
 // unpacked tells whether the programs are complete: the library makes its runtime directory next.

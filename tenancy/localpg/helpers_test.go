@@ -114,15 +114,11 @@ func program(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
+	dir := openDir(t)
+	if out, err := exec.Command("cp", self, filepath.Join(dir, "program")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	copied := filepath.Join(openDir(t), "program")
-	if err := os.WriteFile(copied, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return copied
+	return filepath.Join(dir, "program")
 }
 
 // serve starts a server that ends with the test.

@@ -65,16 +65,15 @@ func (s *Server) control(ctx context.Context, args ...string) error {
 	if s.watchdog == nil {
 		return errors.New("the server has been stopped")
 	}
-	return s.execute(ctx, "pg_ctl", append(args, "-D", s.cluster())...)
+	return s.execute(ctx, s.program("pg_ctl"), append(args, "-D", s.cluster())...)
 }
 
-// execute runs one of PostgreSQL's programs. The watchdog and the next owner of the lock wait
-// for all its processes.
+// execute runs a program. The watchdog and the next owner of the lock wait for all its processes.
 func (s *Server) execute(ctx context.Context, program string, args ...string) error {
-	c := s.account.command(ctx, s.program(program), args...)
+	c := s.account.command(ctx, program, args...)
 	c.ExtraFiles = []*os.File{s.watchdog.hold, s.lock}
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", program, errors.Join(err, context.Cause(ctx)), out)
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(program), errors.Join(err, context.Cause(ctx)), out)
 	}
 	return nil
 }
