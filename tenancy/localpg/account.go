@@ -6,41 +6,45 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"strconv"
-	"strings"
 )
 
-// account is the user that postgres runs as. It refuses to run as root, so root lends its processes another user's rights.
+// account is the user that postgres runs as. It refuses to run as root, so that root lends
+// its processes another user's credentials.
 type account struct {
-	uid, gid int
+	uid, gid uint32
 	lent     bool
 }
 
-func newAccount() (account, error) {
+func (s *Server) chooseAccount(context.Context) error {
 	if os.Geteuid() != 0 {
-		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
+		return supported
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			return accountOf(u)
+			uid, uidErr := strconv.ParseInt(u.Uid, 10, 64) // on macOS, nobody has the number -2
+			gid, gidErr := strconv.ParseInt(u.Gid, 10, 64)
+			s.account = account{uint32(uid), uint32(gid), true}
+			return errors.Join(uidErr, gidErr)
 		}
 	}
-	return account{}, errors.New("postgres cannot run as root, and there is neither a user postgres nor nobody")
+	return errors.New("postgres cannot run as root, and there is neither a user postgres nor nobody")
 }
 
-// accountOf understands macOS too, where nobody has the number -2.
-func accountOf(u *user.User) (account, error) {
-	uid, uidErr := strconv.ParseInt(u.Uid, 10, 64)
-	gid, gidErr := strconv.ParseInt(u.Gid, 10, 64)
-	return account{uid: int(uint32(uid)), gid: int(uint32(gid)), lent: true}, errors.Join(uidErr, gidErr)
-}
-
-// command is a command that runs as this user, in a session of its own, so that Ctrl-C on the terminal does not reach it.
+// command is a command that runs as this user, in a session of its own: Ctrl-C on the
+// terminal does not reach it. PG* variables would change what postgres does, and it needs none
+// of our secrets, so that its environment is short.
 func (a account) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = "/"
-	c.Env = environment()
 	c.SysProcAttr = attributes(a)
+	c.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin"}
+	for _, name := range []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOCALE_ARCHIVE"} {
+		if value, set := os.LookupEnv(name); set {
+			c.Env = append(c.Env, name+"="+value)
+		}
+	}
 	return c
 }
 
@@ -49,24 +53,31 @@ func (a account) give(path string) error {
 	if !a.lent {
 		return nil
 	}
-	return os.Lchown(path, a.uid, a.gid)
+	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// mkdir makes a directory that is this user's alone.
-func (a account) mkdir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
+// tempPrefix does not follow TMPDIR, which may be closed to the account, and too long for a
+// socket: its path has at most 103 bytes.
+const tempPrefix = "/tmp/localpg-"
+
+// tempDir makes a directory that only this user may enter.
+func (a account) tempDir() (string, error) {
+	dir, err := os.MkdirTemp(filepath.Split(tempPrefix))
+	if err != nil {
+		return "", err
 	}
-	return a.give(dir)
+	return dir, a.give(dir)
 }
 
-// environment is short: PG* variables change what postgres does, and our secrets are none of its business.
-func environment() []string {
-	env := []string{"LC_ALL=C", "TZ=UTC", "PATH=" + strings.TrimPrefix(os.Getenv("PATH")+":/usr/bin:/bin", ":")}
-	for _, name := range []string{"HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOCALE_ARCHIVE"} {
-		if value, set := os.LookupEnv(name); set {
-			env = append(env, name+"="+value)
-		}
+// home makes the directory for what all servers of this user share. Every user can read it.
+func (a account) home() (string, error) {
+	dir, err := os.UserCacheDir()
+	if a.lent {
+		dir, err = "/var/lib", nil
 	}
-	return env
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "localpg")
+	return dir, errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755)) // whatever the umask
 }

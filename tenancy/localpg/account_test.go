@@ -3,82 +3,70 @@ package localpg
 import (
 	"os"
 	"os/user"
-	"strconv"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// ordinary is a user other than root: nobody, or whoever runs the tests.
-func ordinary(t *testing.T) account {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		return self()
-	}
-	u, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := accountOf(u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func TestOrdinaryUser(t *testing.T) {
+// As an ordinary user, without a home and with a TMPDIR too long for sockets.
+func TestAccount_OrdinaryUser(t *testing.T) {
 	t.Parallel()
-	a, dir := ordinary(t), dataDir(t)
-	if err := a.give(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []part{{}, {DataDir: dir}} {
-		c := mustStart(t, a, p, "HOME=/nonexistent", "XDG_CACHE_HOME=")
-		if got := ownerOfPath(t, c.SocketDir); got != a.uid {
-			t.Errorf("%s belongs to user %d", c.SocketDir, got)
+	var a account
+	if os.Geteuid() == 0 {
+		u, err := user.Lookup("nobody")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if p.DataDir != "" && c.DataDir != p.DataDir {
-			t.Errorf("the data went to %s", c.DataDir)
+		uid := uint32(mustInt(t, u.Uid))
+		a = account{uid: uid, gid: uint32(mustInt(t, u.Gid)), lent: true}
+	}
+	temp := filepath.Join(openDir(t), strings.Repeat("long", 20))
+	for _, dir := range []string{"", openDir(t)} {
+		c := startChild(t, a, dir, "HOME=/nonexistent", "XDG_CACHE_HOME=", "TMPDIR="+temp)
+		if dir != "" && c.Base != filepath.Join(dir, "postgres") {
+			t.Errorf("the data went to %s", c.Base)
 		}
-		c.end(t, "stop")
-		mustVanish(t, c.SocketDir)
+		if path := c.Scratch + "/.s.PGSQL." + port + ".lock"; len(path) > 103 {
+			t.Errorf("the path of the socket is too long: %s", path)
+		}
+		c.kill()
+		mustVanish(t, c.Scratch)
 	}
 }
 
-func TestRootLendsRights(t *testing.T) {
+// Variables that mean something to PostgreSQL are for the clients of another server.
+func TestAccount_Environment(t *testing.T) {
 	t.Parallel()
-	s := serve(t, Options{})
-	if got := ownerOfPath(t, s.cluster()); got == 0 || got != s.postgres.account.uid {
-		t.Errorf("the cluster belongs to user %d", got)
-	}
-}
-
-// Variables that mean something to PostgreSQL are for the clients of another server. PGPORT= would be fatal.
-func TestEnvironmentIsKeptAway(t *testing.T) {
-	t.Parallel()
-	c := mustStart(t, self(), part{}, "PGPORT=", "PGDATA=/nowhere", "PGHOST=nowhere.example", "PGUSER=somebody", "LC_ALL=xx_YY", "TZ=Asia/Tokyo", "A_SECRET=1")
-	if got := ask(t, c.URL, "SHOW timezone"); got != "UTC" {
+	c := startChild(t, account{}, "", "PGPORT=", "PGDATA=/nowhere", "PGUSER=somebody", "PGOPTIONS=-x", "LC_ALL=xx_YY", "TZ=Asia/Tokyo", "A_SECRET=1")
+	conn := connect(t, c.URL)
+	if got := query(t, conn, "SHOW timezone"); got != "UTC" {
 		t.Errorf("got time zone %s", got)
 	}
-	environment, err := os.ReadFile("/proc/" + strconv.Itoa(c.Pid) + "/environ")
+	backend := query(t, conn, "SELECT pg_backend_pid()")
+	environment, err := os.ReadFile(filepath.Join("/proc", backend, "environ"))
 	if err == nil && strings.Contains(string(environment), "A_SECRET") {
 		t.Errorf("got %q", environment)
 	}
-	c.end(t, "stop")
 }
 
-func TestAccountOfMacOS(t *testing.T) {
+// Root's own directories are closed to the user that postgres then runs as.
+func TestAccount_DataDirOutOfReach(t *testing.T) {
 	t.Parallel()
-	got, err := accountOf(&user.User{Uid: "-2", Gid: "-2"})
-	if want := (account{uid: 4294967294, gid: 4294967294, lent: true}); err != nil || got != want {
-		t.Errorf("got %+v %v, want %+v", got, err, want)
-	}
-}
-
-func ownerOfPath(t *testing.T, path string) int {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
+	closed := t.TempDir()
+	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return ownerOf(info)
+	dir := filepath.Join(closed, "data")
+	s := serve(t, Options{DataDir: dir})
+	if strings.HasPrefix(s.base, dir) == (os.Geteuid() == 0) {
+		t.Errorf("the data is in %s", s.base)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(s.base) })
+	query(t, connect(t, s.URL("postgres")), "CREATE TABLE kept (n int)")
+	stop(t, s)
+	again := serve(t, Options{DataDir: dir})
+	if got := query(t, connect(t, again.URL("postgres")), "SELECT count(*) FROM kept"); got != "0" {
+		t.Errorf("got %s from %s", got, again.base)
+	}
+	stop(t, again)
 }

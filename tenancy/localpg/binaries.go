@@ -3,119 +3,85 @@ package localpg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 )
 
-// installation is a PostgreSQL of this machine and the user it runs as.
-type installation struct {
-	bin     string // the directory of initdb and postgres
-	version string // such as 15.14
-	major   int
-	account account
-}
+// programs are those of one PostgreSQL.
+type programs struct{ bin, version, major string }
 
-// finder knows where to look for PostgreSQL's programs.
+// finder says where to look for PostgreSQL's programs.
 type finder struct {
-	chosen     string   // when set, the only place to look
-	path       []string // directories, the first that fits
-	places     []string // patterns of directories, the highest version that fits
-	repository string   // where to fetch them when this machine has none
+	dirs       []string // the first that has them
+	repository string   // where to fetch them else; "" for never
 	cache      string   // where to keep what was fetched; "" for the usual place
 }
 
 func systemFinder() finder {
-	return finder{
-		chosen: os.Getenv("POSTGRES_BIN"),
-		path:   filepath.SplitList(os.Getenv("PATH")),
-		places: []string{
-			"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
-			"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
-			"/Applications/Postgres.app/Contents/Versions/*/bin",
-		},
-		repository: "https://repo1.maven.org/maven2",
+	if dir := os.Getenv("POSTGRES_BIN"); dir != "" {
+		return finder{dirs: []string{dir}}
 	}
+	installed := newest("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
+		"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
+		"/Applications/Postgres.app/Contents/Versions/*/bin")
+	dirs := append(filepath.SplitList(os.Getenv("PATH")), installed...)
+	return finder{dirs: dirs, repository: "https://repo1.maven.org/maven2"}
 }
 
-const advice = "install it (`apt install postgresql`, `brew install postgresql@16`) or let POSTGRES_BIN name the directory of its programs initdb and postgres"
-
-// find returns the installation to use. Programs that had to be fetched are kept for the next time.
-func (f finder) find(ctx context.Context, a account, log *slog.Logger) (installation, error) {
-	if f.chosen != "" {
-		if !complete(f.chosen) {
-			return installation{}, fmt.Errorf("POSTGRES_BIN: no initdb and postgres in %s", f.chosen)
-		}
-		return inspect(ctx, a, f.chosen)
+// newest are the directories of these patterns, the one with the highest version first.
+func newest(patterns ...string) (dirs []string) {
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern)
+		dirs = append(dirs, found...)
 	}
-	for _, dir := range f.path {
-		if filepath.IsAbs(dir) && complete(dir) {
-			return inspect(ctx, a, dir)
-		}
+	version := func(dir string) int {
+		v, _ := strconv.Atoi(regexp.MustCompile(`\d+`).FindString(dir))
+		return v
 	}
-	if dir := f.newest(); dir != "" {
-		return inspect(ctx, a, dir)
-	}
-	dir, err := f.fetch(ctx, a, log)
-	if err != nil {
-		return installation{}, fmt.Errorf("no PostgreSQL found on this machine, and none could be fetched (%w): %s", err, advice)
-	}
-	return inspect(ctx, a, dir)
+	slices.SortFunc(dirs, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
+	return dirs
 }
 
-func complete(dir string) bool {
-	for _, program := range []string{"initdb", "postgres"} {
-		info, err := os.Stat(filepath.Join(dir, program))
-		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+// findPrograms keeps what had to be fetched for the next time.
+func (s *Server) findPrograms(ctx context.Context) error {
+	for _, dir := range s.finder.dirs {
+		if complete(dir) {
+			return s.inspect(ctx, dir)
+		}
+	}
+	err := fmt.Errorf("no initdb, postgres and pg_ctl in %q", s.finder.dirs)
+	if s.finder.repository != "" {
+		var bin string
+		if bin, err = s.fetch(ctx); err == nil {
+			return s.inspect(ctx, bin)
+		}
+	}
+	return fmt.Errorf("no PostgreSQL: %w; install it (`apt install postgresql`, `brew install postgresql@16`) "+
+		"or let POSTGRES_BIN name the directory of its programs", err)
+}
+
+func complete(bin string) bool {
+	for _, program := range []string{"initdb", "postgres", "pg_ctl"} {
+		if _, err := exec.LookPath(filepath.Join(bin, program)); err != nil {
 			return false
 		}
 	}
-	return true
+	return filepath.IsAbs(bin)
 }
-
-// newest is the directory with the highest version in its path.
-func (f finder) newest() string {
-	var found []string
-	for _, pattern := range f.places {
-		dirs, _ := filepath.Glob(pattern)
-		found = append(found, slices.DeleteFunc(dirs, func(dir string) bool { return !complete(dir) })...)
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(versionInPath(a), versionInPath(b)) })
-}
-
-var pathVersion = regexp.MustCompile(`\d+(\.\d+)?`)
-
-func versionInPath(dir string) float64 {
-	version, _ := strconv.ParseFloat(pathVersion.FindString(dir), 64)
-	return version
-}
-
-var reportedVersion = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)
 
 // inspect asks postgres for its version, as the user it will run as.
-func inspect(ctx context.Context, a account, bin string) (installation, error) {
-	bin, err := filepath.Abs(bin)
-	if err != nil {
-		return installation{}, err
+func (s *Server) inspect(ctx context.Context, bin string) error {
+	out, err := s.account.command(ctx, filepath.Join(bin, "postgres"), "--version").CombinedOutput()
+	match := regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`).FindStringSubmatch(string(out))
+	if err != nil || match == nil {
+		return fmt.Errorf("postgres in %s does not say its version: %w\n%s", bin, cmp.Or(err, errors.ErrUnsupported), out)
 	}
-	out, err := a.command(ctx, filepath.Join(bin, "postgres"), "--version").CombinedOutput()
-	if err != nil {
-		return installation{}, fmt.Errorf("ask %s for its version: %w\n%s", bin, err, out)
-	}
-	match := reportedVersion.FindSubmatch(out)
-	if match == nil {
-		return installation{}, fmt.Errorf("%s reports no version: %q", bin, out)
-	}
-	major, err := strconv.Atoi(string(match[2]))
-	if err == nil && major < 13 {
-		err = fmt.Errorf("PostgreSQL %s in %s is too old, 13 is the oldest that will do: %s", match[1], bin, advice)
-	}
-	return installation{bin: bin, version: string(match[1]), major: major, account: a}, err
+	s.programs = programs{bin, match[1], match[2]}
+	return nil
 }

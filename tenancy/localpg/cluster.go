@@ -2,89 +2,88 @@ package localpg
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
-// ensureCluster makes the cluster if there is none yet. The programs that do it hold lock open: should this process be
-// killed, the next one waits for them.
-func (s *Server) ensureCluster(ctx context.Context, lock *os.File) error {
-	cluster := s.cluster()
-	if _, err := os.Stat(filepath.Join(cluster, "global", "pg_control")); err == nil {
-		return nil
-	}
-	if err := s.setAside(cluster); err != nil {
+// makeBase makes the directory that keeps the data, which is the account's: in DataDir or, where
+// the account cannot enter that, in the account's home.
+func (s *Server) makeBase(ctx context.Context) (err error) {
+	if s.options.DataDir == "" {
+		s.base, err = s.account.tempDir()
+		s.scratch = s.base
 		return err
 	}
-	maker := clusterMaker{s.postgres, []*os.File{lock, s.sweeper.hold}}
-	if s.options.DataDir == "" {
-		return maker.copyTemplate(ctx, cluster)
+	dir, err := filepath.Abs(s.options.DataDir)
+	if err := errors.Join(err, os.MkdirAll(dir, 0o755)); err != nil {
+		return err
 	}
-	s.warnOfOthers()
-	half := filepath.Join(s.base, "half-made")
+	s.base = filepath.Join(dir, "postgres")
+	if s.account.command(ctx, "/bin/sh", "-c", `cd "$1"`, "sh", dir).Run() != nil {
+		home, err := s.account.home()
+		if err != nil {
+			return err
+		}
+		s.base = filepath.Join(home, fmt.Sprintf("data-%.8x", sha256.Sum256([]byte(dir))))
+		s.options.Logger.Info("the data is kept elsewhere: postgres must not run as root, and its user cannot enter the directory", "directory", dir, "data", s.base)
+	}
+	return errors.Join(os.MkdirAll(s.base, 0o700), s.account.give(s.base))
+}
+
+// cluster is what postgres itself calls its data directory. A major version cannot read another's.
+func (s *Server) cluster() string { return filepath.Join(s.base, "pg"+s.programs.major) }
+
+// ensureCluster makes the cluster if there is none. It has its name only once it is complete.
+func (s *Server) ensureCluster(ctx context.Context) error {
+	if _, err := os.Stat(s.cluster()); err == nil {
+		return nil
+	}
+	half, fill := filepath.Join(s.base, "half-made"), s.initdb
+	if s.options.DataDir == "" {
+		fill = s.copyTemplate
+	}
 	if err := os.RemoveAll(half); err != nil {
 		return err
 	}
-	if err := maker.initdb(ctx, half); err != nil {
+	if err := fill(ctx, half); err != nil {
 		return err
 	}
-	return os.Rename(half, cluster)
+	return os.Rename(half, s.cluster())
 }
 
-// setAside moves away what stands in the cluster's place but is none. It is not ours to delete.
-func (s *Server) setAside(cluster string) error {
-	if err := os.Remove(cluster); err == nil || errors.Is(err, os.ErrNotExist) {
+// initdb makes a cluster in dir. Older systems of Apple do not have the locale C.UTF-8.
+func (s *Server) initdb(ctx context.Context, dir string) error {
+	args := []string{"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8"}
+	if s.options.DataDir == "" {
+		args = append(args, "--no-sync", "--wal-segsize=1")
+	}
+	err := s.execute(ctx, s.program("initdb"), append(args, "--locale=C.UTF-8")...)
+	if err != nil && s.execute(ctx, s.program("initdb"), append(args, "--locale=C")...) == nil {
 		return nil
-	}
-	aside, err := os.MkdirTemp(s.base, "broken-")
-	if err != nil {
-		return err
-	}
-	s.options.Logger.Warn("what is no complete database cluster is set aside", "path", cluster, "to", aside)
-	return os.Rename(cluster, filepath.Join(aside, filepath.Base(cluster)))
-}
-
-// warnOfOthers is for whoever finds an empty database after an upgrade of PostgreSQL.
-func (s *Server) warnOfOthers() {
-	if others, _ := filepath.Glob(filepath.Join(s.base, "pg*", "PG_VERSION")); len(others) > 0 {
-		s.options.Logger.Warn("a new database cluster is made; the data in another version's stays there", "version", s.postgres.version, "other", filepath.Dir(others[0]))
-	}
-}
-
-// clusterMaker makes clusters with programs that hold some files open.
-type clusterMaker struct {
-	installation
-	files []*os.File
-}
-
-// initdb makes a cluster in dir, which must not exist. extra are further arguments.
-func (m clusterMaker) initdb(ctx context.Context, dir string, extra ...string) error {
-	err := m.initdbIn(ctx, "C.UTF-8", dir, extra)
-	if err != nil && strings.Contains(err.Error(), "invalid locale") { // as on older systems of Apple
-		err = m.initdbIn(ctx, "C", dir, extra)
 	}
 	return err
 }
 
-func (m clusterMaker) initdbIn(ctx context.Context, locale, dir string, extra []string) error {
-	if err := m.account.mkdir(dir); err != nil {
+// copyTemplate makes a temporary server's cluster. initdb takes half a second; unpacking what
+// it made for an earlier server takes a tenth of that.
+func (s *Server) copyTemplate(ctx context.Context, dir string) error {
+	home, err := s.account.home()
+	if err != nil {
+		return s.initdb(ctx, dir)
+	}
+	template := filepath.Join(home, "cluster-"+s.programs.version+".tar")
+	if s.execute(ctx, "tar", "-xf", template, "-C", s.base) == nil {
+		return nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), s.initdb(ctx, dir)); err != nil {
 		return err
 	}
-	args := append([]string{"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=" + locale, "--no-instructions"}, extra...)
-	if err := m.execute(ctx, filepath.Join(m.bin, "initdb"), args...); err != nil {
-		return errors.Join(err, os.RemoveAll(dir))
-	}
-	return nil
-}
-
-func (m clusterMaker) execute(ctx context.Context, program string, args ...string) error {
-	c := m.account.command(ctx, program, args...)
-	c.ExtraFiles = m.files
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", filepath.Base(program), errors.Join(err, context.Cause(ctx)), out)
-	}
+	// Renamed when complete: whoever is second in a race replaces it with its like.
+	const keep = `umask 022; tar -cf "$1" -C "$2" half-made && mv "$1" "$3" || rm -f "$1"`
+	_ = exec.CommandContext(ctx, "/bin/sh", "-c", keep, "sh", filepath.Join(home, filepath.Base(s.base)), s.base, template).Run()
 	return nil
 }

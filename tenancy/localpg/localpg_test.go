@@ -4,110 +4,69 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
-func TestStartStop(t *testing.T) {
+func TestStart_Temporary(t *testing.T) {
 	t.Parallel()
 	s := serve(t, Options{})
-	if got := ask(t, s.URL("postgres"), "SHOW listen_addresses"); got != "" {
-		t.Errorf("it listens on %q", got)
+	conn := connect(t, s.URL("postgres"))
+	for name, want := range map[string]string{"listen_addresses": "", "server_encoding": "UTF8", "fsync": "off", "timezone": "UTC"} {
+		if got := query(t, conn, "SHOW "+name); got != want {
+			t.Errorf("%s: got %q", name, got)
+		}
 	}
-	if got := ask(t, s.URL("postgres"), "SHOW server_encoding"); got != "UTF8" {
-		t.Errorf("got encoding %q", got)
-	}
-	if got := ask(t, s.URL("postgres"), "SHOW fsync"); got != "off" {
-		t.Errorf("got fsync %q for Fast", got)
+	if info, err := os.Stat(s.scratch); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("others may enter the socket's directory: %v %v", info.Mode(), err)
 	}
 	for range 2 {
-		if err := s.Stop(); err != nil {
-			t.Fatal(err)
+		stop(t, s)
+	}
+	if left := processes(s.scratch); left != nil || exists(s.scratch) {
+		t.Errorf("after Stop there still are %s and %v", s.scratch, left)
+	}
+	if err := s.Resume(t.Context()); err == nil {
+		t.Error("Resume after Stop starts something")
+	}
+}
+
+func TestStart_KeptData(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(openDir(t), "a", "b c")
+	for _, want := range []string{"1", "2"} {
+		s := serve(t, Options{DataDir: dir})
+		conn := connect(t, s.URL("postgres"))
+		query(t, conn, "CREATE TABLE IF NOT EXISTS kept (n int); INSERT INTO kept VALUES (1)")
+		if got := query(t, conn, "SELECT count(*) FROM kept"); got != want {
+			t.Errorf("got %s rows, want %s", got, want)
+		}
+		if major := query(t, conn, "SELECT current_setting('server_version_num')::int / 10000"); filepath.Base(s.cluster()) != "pg"+major {
+			t.Errorf("the cluster of PostgreSQL %s is %s", major, s.cluster())
+		}
+		stop(t, s)
+	}
+}
+
+func TestStart_Params(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{Params: map[string]string{"max_connections": "17", "port": "1", "listen_addresses": "*", "cluster_name": "it's $HOME"}})
+	conn := connect(t, s.URL("postgres"))
+	for name, want := range map[string]string{"max_connections": "17", "listen_addresses": "", "cluster_name": "it's $HOME"} {
+		if got := query(t, conn, "SHOW "+name); got != want {
+			t.Errorf("%s: got %q", name, got)
 		}
 	}
-	<-s.Done()
-	if left := processes(s.SocketDir()); left != nil || exists(s.SocketDir()) {
-		t.Errorf("after Stop there still are %s %q", s.SocketDir(), left)
-	}
-	if err := s.Resume(t.Context()); !errors.Is(err, errStopped) {
-		t.Errorf("got %v from Resume after Stop", err)
-	}
-}
-
-func TestDataStays(t *testing.T) {
-	t.Parallel()
-	dir := dataDir(t)
-	for _, sql := range []string{"CREATE TABLE kept AS SELECT 1 AS n", "UPDATE kept SET n = n + 1"} {
-		s := serve(t, Options{DataDir: filepath.Join(dir, "a", "b c")})
-		execute(t, s.URL("postgres"), sql)
-		if err := s.Stop(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := serve(t, Options{DataDir: filepath.Join(dir, "a", "b c")})
-	if got := ask(t, s.URL("postgres"), "SELECT n FROM kept"); got != "2" {
-		t.Errorf("got %s, want 2", got)
-	}
-}
-
-func TestURLOfAnyDatabase(t *testing.T) {
-	t.Parallel()
-	const name = `od"d? %name`
-	s := serve(t, Options{})
-	if err := s.CreateDatabase(t.Context(), name, ""); err != nil {
-		t.Fatal(err)
-	}
-	if got := ask(t, s.URL(name), "SELECT current_database()"); got != name {
-		t.Errorf("pgx: got %s", got)
-	}
-	psql, err := exec.LookPath("psql")
-	if err != nil {
-		psql = filepath.Join(s.postgres.bin, "psql")
-	}
-	if !exists(psql) {
-		return // the servers that can be fetched come without it
-	}
-	out, err := exec.Command(psql, "-XAt", "-c", "SELECT current_database()", s.URL(name)).CombinedOutput()
-	if got := strings.TrimSpace(string(out)); err != nil || got != name {
-		t.Errorf("psql: %v %s", err, got)
-	}
-}
-
-func TestCreateDatabaseFromTemplate(t *testing.T) {
-	t.Parallel()
-	s := serve(t, Options{})
-	if err := s.CreateDatabase(t.Context(), "model", ""); err != nil {
-		t.Fatal(err)
-	}
-	conn := connect(t, s.URL("model"))
-	if _, err := conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 7 AS n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CreateDatabase(t.Context(), "copy", "model"); err != nil {
-		t.Fatal(err)
-	}
-	if got := ask(t, s.URL("copy"), "SELECT n FROM kept"); got != "7" {
-		t.Errorf("got %s", got)
-	}
-	if err := s.DropDatabase(t.Context(), "copy"); err != nil {
-		t.Errorf("with a client connected: %v", err)
-	}
-}
-
-func TestFailedStartShowsTheLog(t *testing.T) {
-	t.Parallel()
 	_, err := Start(t.Context(), Options{Params: map[string]string{"shared_buffers": "nonsense"}})
 	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "shared_buffers"`) {
-		t.Errorf("got %v", err)
+		t.Errorf("the error does not show the log: %v", err)
 	}
 }
 
-func TestStartEndsWithItsContext(t *testing.T) {
+func TestStart_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -116,13 +75,68 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestParamsWin(t *testing.T) {
+func TestURL_AnyDatabase(t *testing.T) {
 	t.Parallel()
-	s := serve(t, Options{Params: map[string]string{"max_connections": "17", "port": "1", "listen_addresses": "*"}})
-	if got := ask(t, s.URL("postgres"), "SHOW max_connections"); got != "17" {
-		t.Errorf("got max_connections %s", got)
+	s := serve(t, Options{})
+	const name = `od'd? %name`
+	query(t, connect(t, s.URL("postgres")), `CREATE DATABASE "`+name+`"`)
+	if got := query(t, connect(t, s.URL(name)), "SELECT current_database()"); got != name {
+		t.Errorf("got %s", got)
 	}
-	if info, err := os.Stat(s.SocketDir()); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the socket's directory: %v %v", info.Mode(), err)
+}
+
+func TestHalt_Resume(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	query(t, connect(t, s.URL("postgres")), "CREATE TABLE kept (n int)")
+	for _, mode := range []string{"immediate", "fast"} {
+		conn := connect(t, s.URL("postgres"))
+		if err := s.Halt(t.Context(), mode); err != nil {
+			t.Fatal(err)
+		}
+		if conn.Ping(t.Context()) == nil {
+			t.Errorf("%s: postgres still runs", mode)
+		}
+		if err := s.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := query(t, connect(t, s.URL("postgres")), "SELECT count(*) FROM kept"); got != "0" {
+			t.Errorf("%s: got %s", mode, got)
+		}
+	}
+	if err := s.Resume(t.Context()); err == nil {
+		t.Error("Resume starts a second postgres")
+	}
+	if err := s.Restart(t.Context(), "gentle"); err == nil {
+		t.Error("an unknown mode is taken")
+	}
+	connect(t, s.URL("postgres"))
+	if err := s.Halt(t.Context(), "fast"); err != nil {
+		t.Error(err)
+	}
+	stop(t, s)
+	mustVanish(t, s.scratch)
+}
+
+func TestHalt_Smart(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Options{})
+	conn := connect(t, s.URL("postgres"))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Halt(ctx, "smart") }()
+	eventually(t, "no new client is let in", func() bool {
+		other, err := pgx.Connect(t.Context(), s.URL("postgres"))
+		if err == nil {
+			_ = other.Close(t.Context())
+		}
+		return err != nil
+	})
+	if err := conn.Ping(t.Context()); err != nil {
+		t.Errorf("the client was sent away: %v", err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }

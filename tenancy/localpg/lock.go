@@ -1,47 +1,64 @@
 package localpg
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// errLocked says that another open file has the lock.
-var errLocked = errors.New("locked")
+// grace is for copies of the lock in a process that is just being killed, and in children of
+// ours between fork and exec.
+const grace = 200 * time.Millisecond
 
-// patience is for a process that is just being killed, and for children of ours between fork and exec.
-const patience = 200 * time.Millisecond
-
-// own takes the lock that says which living process a data directory belongs to. The system lets it go with the process.
-func own(base string) (*os.File, error) {
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		f, err := lockFile(filepath.Join(base, "owner.lock"))
-		if !errors.Is(err, errLocked) {
-			return f, err
+// own takes the lock that says which process base belongs to. All processes of postgres
+// inherit it: when they outlive their owner, own shuts them down.
+func (s *Server) own(ctx context.Context) (err error) {
+	if s.lock, err = os.OpenFile(filepath.Join(s.base, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	for began := time.Now(); tryLock(s.lock) != nil; time.Sleep(10 * time.Millisecond) {
+		waited := time.Since(began)
+		if waited > 30*time.Second {
+			return fmt.Errorf("postgres runs on %s without its parent process, and does not end", s.base)
 		}
-		if time.Since(began) > patience {
-			return nil, fmt.Errorf("%w: another process runs postgres on %s", ErrInUse, base)
+		if waited > grace {
+			if err := s.endOrphan(ctx); err != nil {
+				return err
+			}
 		}
 	}
+	if _, err := fmt.Fprintf(s.lock, "%10d", os.Getpid()); err != nil {
+		return err
+	}
+	return s.dropStale()
 }
 
-// disown lets the lock go even while a child, forked but not yet executing its program, has a copy of the file.
-func disown(f *os.File) error {
-	if f == nil {
+// endOrphan returns ErrInUse when the lock's owner lives. Else it shuts its postgres down.
+func (s *Server) endOrphan(ctx context.Context) error {
+	text, _ := os.ReadFile(s.lock.Name())
+	owner, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	if alive(owner) {
+		return fmt.Errorf("%w: process %d runs postgres on %s", ErrInUse, owner, s.base)
+	}
+	_ = s.account.command(ctx, s.program("pg_ctl"), "stop", "-D", s.cluster(), "-m", "fast", "-t", "1").Run()
+	return context.Cause(ctx)
+}
+
+// dropStale removes the pid file that would keep postgres from starting after it was killed:
+// while we have the lock no postgres of ours runs, so that a living process only got its number
+// later. A dead one's file is left, for postgres finds its shared memory by it.
+func (s *Server) dropStale() error {
+	file := filepath.Join(s.cluster(), "postmaster.pid")
+	content, _ := os.ReadFile(file)
+	lines := strings.Split(string(content), "\n")
+	pid, _ := strconv.Atoi(lines[0])
+	ours := len(lines) > 4 && strings.HasPrefix(lines[4], tempPrefix) // the socket's directory
+	if !ours || !alive(pid) {
 		return nil
 	}
-	return errors.Join(unlock(f), f.Close())
-}
-
-func lockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := tryLock(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return os.Remove(file)
 }

@@ -2,121 +2,78 @@ package localpg
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync/atomic"
-	"time"
+	"strings"
 )
 
-// guardScript keeps postgres only as long as this process keeps a pipe open: every way to die closes it.
-//
-//go:embed guard.sh
-var guardScript string
+// port is only a part of the socket's name here.
+const port = "5432"
 
-// run is postgres from a start to its end.
-type run struct {
-	orders  *os.File      // to the guard; closing it ends postgres
-	done    chan struct{} // closed: every process of postgres has ended
-	guarded chan struct{} // closed: the guard has ended
-	pid     atomic.Int64
+// Halt stops postgres but keeps data and socket directory for Resume. mode is one of
+// pg_ctl's: "smart" waits for the clients to leave, "fast" sends them away, "immediate" is a
+// crash. Halt returns an error when postgres does not run, or when ctx ends before it has ended.
+func (s *Server) Halt(ctx context.Context, mode string) error {
+	return s.control(ctx, "stop", "-m", mode, "-t", "3600")
 }
 
-// launch starts postgres and returns when it is ready. All its processes hold lock open from then on.
-func (s *Server) launch(ctx context.Context, lock *os.File) (*run, error) {
-	stale := readPidFile(s.cluster())
-	r, err := s.spawn(lock)
+// Resume starts postgres after Halt, with the same data and socket directory. It returns an
+// error when postgres runs, or is not ready within 30 seconds, or after Stop.
+func (s *Server) Resume(ctx context.Context) error {
+	log := filepath.Join(s.base, "postgres.log")
+	_ = os.Remove(log)
+	err := s.control(ctx, "start", "-t", "30", "-l", log, "-o", strings.Join(s.settings(), " "))
 	if err != nil {
-		return nil, fmt.Errorf("start the guard of postgres: %w", err)
+		said, _ := os.ReadFile(log)
+		return fmt.Errorf("%w\n%s", err, said)
 	}
-	if err := r.waitReady(ctx, s.cluster(), stale); err != nil {
-		return nil, fmt.Errorf("%w; the end of its log:\n%s", errors.Join(err, r.close()), tail(s.logFile()))
-	}
-	return r, nil
+	return nil
 }
 
-func (s *Server) spawn(lock *os.File) (*run, error) {
-	log, err := os.OpenFile(s.logFile(), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return nil, err
+// Restart is Halt followed by Resume.
+func (s *Server) Restart(ctx context.Context, mode string) error {
+	if err := s.Halt(ctx, mode); err != nil {
+		return err
 	}
-	defer log.Close()
-	ordersOut, orders, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer ordersOut.Close()
-	life, lifeIn, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, orders.Close())
-	}
-	defer lifeIn.Close()
-	c := s.postgres.account.command(context.Background(), "/bin/sh", s.guardArgs()...)
-	c.Stdout, c.Stderr = log, log
-	c.ExtraFiles = []*os.File{ordersOut, lifeIn, lock, s.sweeper.hold}
-	if err := c.Start(); err != nil {
-		return nil, errors.Join(err, orders.Close(), life.Close())
-	}
-	r := &run{orders: orders, done: make(chan struct{}), guarded: make(chan struct{})}
-	go r.watchLife(life)
-	go r.watchGuard(c, s.cluster())
-	return r, nil
+	return s.Resume(ctx)
 }
 
-func (s *Server) guardArgs() []string {
-	args := []string{"-c", guardScript, "localpg", filepath.Join(s.postgres.bin, "postgres"), "-D", s.cluster()}
-	return append(args, s.settings()...)
+// settings are not written into the cluster: the next start may have others. Of several of one
+// name the last wins.
+func (s *Server) settings() []string {
+	all := []string{"timezone=UTC", "log_timezone=UTC"}
+	if s.options.Fast {
+		// synchronous_commit stays on: it costs little without fsync, and a crash loses nothing.
+		all = append(all, "fsync=off", "full_page_writes=off", "shared_buffers=32MB")
+	}
+	for name, value := range s.options.Params {
+		all = append(all, name+"="+value)
+	}
+	all = append(all, "listen_addresses=", "port="+port, "unix_socket_directories="+s.scratch)
+	for i, setting := range all {
+		all[i] = "-c '" + strings.ReplaceAll(setting, "'", `'\''`) + "'" // pg_ctl hands them to a shell
+	}
+	return all
 }
 
-// watchLife waits until the last process of postgres has closed its end, and has the guard reap it.
-func (r *run) watchLife(life *os.File) {
-	_, _ = io.Copy(io.Discard, life)
-	_ = life.Close()
-	r.order("gone")
-	close(r.done)
+func (s *Server) program(name string) string { return filepath.Join(s.programs.bin, name) }
+
+// control runs pg_ctl.
+func (s *Server) control(ctx context.Context, args ...string) error {
+	if s.watchdog == nil {
+		return errors.New("the server has been stopped")
+	}
+	return s.execute(ctx, s.program("pg_ctl"), append(args, "-D", s.cluster())...)
 }
 
-// watchGuard reaps the guard. A postgres whose guard was killed has nobody left who would end it with us: it ends now.
-func (r *run) watchGuard(c *exec.Cmd, cluster string) {
-	_ = c.Wait()
-	for r.alive() {
-		signalPostmaster(cluster, quit)
-		select {
-		case <-r.done:
-		case <-time.After(time.Second): // it may have been too young to hear
-		}
+// execute runs a program. The watchdog and the next owner of the lock wait for all its processes.
+func (s *Server) execute(ctx context.Context, program string, args ...string) error {
+	c := s.account.command(ctx, program, args...)
+	c.ExtraFiles = []*os.File{s.watchdog.hold, s.lock}
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(program), errors.Join(err, context.Cause(ctx)), out)
 	}
-	_ = r.orders.Close()
-	close(r.guarded)
-}
-
-// order sends a word to the guard. Nobody is there to hear it when postgres has ended.
-func (r *run) order(word string) { _, _ = io.WriteString(r.orders, word+"\n") }
-
-// alive tells whether any process of postgres is left.
-func (r *run) alive() bool {
-	if r == nil {
-		return false
-	}
-	select {
-	case <-r.done:
-		return false
-	default:
-		return true
-	}
-}
-
-// close ends postgres, with force after some seconds, and returns when all its processes have gone.
-func (r *run) close() error {
-	err := r.orders.Close()
-	<-r.guarded
-	<-r.done
-	if errors.Is(err, os.ErrClosed) {
-		return nil
-	}
-	return err
+	return nil
 }

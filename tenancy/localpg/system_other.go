@@ -10,21 +10,10 @@ import (
 	"syscall"
 )
 
-const (
-	interrupt = syscall.SIGINT
-	quit      = syscall.SIGQUIT
-)
-
-func supported() error {
-	return fmt.Errorf("a private PostgreSQL on %s: %w", runtime.GOOS, errors.ErrUnsupported)
-}
+var supported = fmt.Errorf("a private PostgreSQL on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 
 func attributes(account) *syscall.SysProcAttr { return nil }
 
-func tryLock(*os.File) error { return errors.ErrUnsupported }
-
-func unlock(*os.File) error { return nil }
+func tryLock(*os.File) error { return supported }
 
 func alive(int) bool { return false }
-
-func ownerOf(os.FileInfo) int { return -1 }

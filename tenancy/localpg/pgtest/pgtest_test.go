@@ -1,6 +1,7 @@
 package pgtest_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -31,7 +32,16 @@ func TestNewServer(t *testing.T) {
 	if err := s.Restart(t.Context(), "immediate"); err != nil {
 		t.Fatal(err)
 	}
-	if s.SocketDir() == pgtest.Server(t).SocketDir() {
+	if socket(t, s.URL("")) == socket(t, pgtest.URL(t)) {
 		t.Error("the shared server was given for a private one")
 	}
+}
+
+func socket(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Query().Get("host")
 }
