@@ -50,7 +50,7 @@ func (in *Inbox) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	for outcome == 0 {
 		outcome = in.apply(ctx, &s)
 	}
-	if outcome == Accepted { // its completion writes down that it was answered
+	if outcome == Accepted && s.lifecycle { // its completion writes down that it was answered
 		in.mu.Lock()
 		in.answered[s.id] = true
 		in.mu.Unlock()

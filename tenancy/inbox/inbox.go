@@ -35,7 +35,7 @@ type Inbox struct {
 	mu       sync.Mutex // guards what follows
 	closed   bool
 	drains   map[tenancy.Slug]*drain
-	answered map[int64]bool // unfinished events that were answered 202
+	answered map[int64]bool // unfinished lifecycle events that were answered 202
 }
 
 // Options tune an Inbox; the zero value is what production wants.

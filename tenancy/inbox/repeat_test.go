@@ -1,9 +1,13 @@
 package inbox_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy/inbox"
 )
@@ -137,5 +141,36 @@ func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 	senders.Wait()
 	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events {
 		t.Errorf("%d events are stored, want %d", n, events)
+	}
+}
+
+// What was answered 202 was answered, also while it is not done.
+func TestRepeat_OfALifecycleEventThatWasAccepted(t *testing.T) {
+	t.Parallel()
+	running, release := make(chan struct{}, 3), make(chan struct{})
+	d := newDesk(t, quick, inbox.Handlers{"subscription.created": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+		running <- struct{}{}
+		return waitFor(release)(ctx, tx, e)
+	}}})
+	d.run(t)
+	accepted := func(eventType string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if outcome, err := d.inbox.Deliver(ctx, delivery(eventType, "acme", "same")); outcome != inbox.Accepted || err != nil {
+			t.Errorf("%s: %v, %v, want accepted", eventType, outcome, err)
+		}
+	}
+	accepted("subscription.created")
+	<-running
+	accepted("tenant.cancelled")
+	accepted("subscription.created")
+	close(release)
+	await(t, "all are done", func() bool {
+		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'done'`) == 3
+	})
+	d.wantTenant(t, "acme", "active")
+	if n := d.effects(t, "acme"); n != 2 { // the first and the last; the cancellation between them is void
+		t.Errorf("%d effects, want 2", n)
 	}
 }
