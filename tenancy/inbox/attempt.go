@@ -102,13 +102,9 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		WITH done AS (
-			UPDATE public.webhook_events SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(),
-				last_error = nullif($3, ''), answered = answered OR $3 = '' OR id = ANY ($4)
-			WHERE id = $1 AND status = 'pending' AND `+tenancy.Held+` RETURNING id, attempts
-		)
-		INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds, error)
-		SELECT id, attempts, clock_timestamp() - make_interval(secs => $2), $2, nullif($3, '') FROM done`,
+		UPDATE public.webhook_events SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(), seconds = $2,
+			last_error = nullif($3, ''), answered = answered OR $3 = '' OR id = ANY ($4)
+		WHERE id = $1 AND status = 'pending' AND `+tenancy.Held,
 		a.event.ID, time.Since(a.began).Seconds(), void, answered)
 	batch.Queue(`
 		UPDATE public.webhook_events SET status = 'done', claimed_by = NULL, processed_at = clock_timestamp(),

@@ -156,7 +156,7 @@ func TestDeliver_SlowHandlersHoldUpNoQuickOne(t *testing.T) {
 	})
 	began := time.Now()
 	d.want(t, inbox.Applied, "effect", "quick", "")
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 3*time.Second { // the slow ones take until they are released
 		t.Errorf("a quick event took %v", took)
 	}
 	close(release)
@@ -189,7 +189,7 @@ func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 		d.want(t, inbox.Applied, "subscription.created", slug, "")
 		d.want(t, inbox.Applied, "effect", slug, "")
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 3*time.Second { // one that waits for a request waits for 4 s
 		t.Errorf("two events of two tenants took %v", took)
 	}
 	close(release)

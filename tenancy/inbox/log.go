@@ -24,10 +24,11 @@ type Record struct {
 	ReceivedAt    time.Time  `json:"received_at"`
 	NextAttemptAt time.Time  `json:"next_attempt_at"` // of pending ones
 	ProcessedAt   *time.Time `json:"processed_at"`
+	Seconds       *float64   `json:"-"` // that the attempt which succeeded took
 	Body          []byte     `json:"-"` // raw; of Show alone
 }
 
-// Attempt is a row of public.webhook_attempts.
+// Attempt is one try at an event.
 type Attempt struct {
 	Attempt   int
 	StartedAt time.Time
@@ -41,7 +42,7 @@ var (
 	ErrNotRetryable = errors.New("the event cannot be tried again")
 )
 
-const columns = `id, event_type, tenant_slug, status, attempts, last_error, signed_with, received_at, next_attempt_at, processed_at`
+const columns = `id, event_type, tenant_slug, status, attempts, last_error, signed_with, received_at, next_attempt_at, processed_at, seconds`
 
 // List returns up to limit events, newest first; with a status only those.
 func List(ctx context.Context, db *tenancy.DB, status string, limit int) ([]Record, error) {
@@ -69,8 +70,12 @@ func Show(ctx context.Context, db *tenancy.DB, id int64) (Record, []Attempt, err
 		return e, nil, fmt.Errorf("event %d: %w", id, err)
 	}
 	rows, _ = db.System().Query(ctx, `
-		SELECT attempt, started_at, seconds, coalesce(error, '') FROM public.webhook_attempts WHERE event_id = $1 ORDER BY id`, id)
+		SELECT attempt, started_at, seconds, error FROM public.webhook_attempts WHERE event_id = $1 ORDER BY id`, id)
 	attempts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
+	if e.Seconds != nil && e.ProcessedAt != nil {
+		took := time.Duration(*e.Seconds * float64(time.Second))
+		attempts = append(attempts, Attempt{e.Attempts, e.ProcessedAt.Add(-took), *e.Seconds, ""})
+	}
 	return e, attempts, err
 }
 

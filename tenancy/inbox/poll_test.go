@@ -74,7 +74,7 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 	})
 	began := time.Now()
 	d.want(t, inbox.Applied, "subscription.created", "globex", "")
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 3*time.Second { // who waits for the busy one gives up after 4 s
 		t.Errorf("another tenant took %v", took)
 	}
 	waiting.Wait()

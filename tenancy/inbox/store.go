@@ -84,10 +84,10 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 				SELECT FROM public.webhook_events WHERE tenant_slug = $2 AND status = 'pending')) AS claim
 		), event AS (
 			INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
-				answered, processed_at, attempts, claimed_by, next_attempt_at)
+				answered, processed_at, attempts, claimed_by, next_attempt_at, seconds)
 			SELECT $1, nullif($2, ''), $3, CASE WHEN instant THEN 'done' ELSE $4 END, nullif($5, ''), $6, $7, $8,
 				instant OR $4 = 'ignored', CASE WHEN instant OR $4 <> 'pending' THEN clock_timestamp() END, claim::int,
-				CASE WHEN claim AND NOT instant THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END
+				CASE WHEN claim AND NOT instant THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END, CASE WHEN instant THEN 0 END
 			FROM c
 			ON CONFLICT (body_sha256) WHERE newest DO NOTHING
 			RETURNING id, status
@@ -95,8 +95,6 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 			UPDATE public.tenants t SET status = $11, migrate_error = NULL, updated_at = now(),
 				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END
 			FROM event WHERE event.status = 'done' AND t.slug = $2
-		), history AS (
-			INSERT INTO public.webhook_attempts (event_id, attempt, started_at, seconds) SELECT id, 1, now(), 0 FROM event WHERE status = 'done'
 		)
 		SELECT id, status FROM event`,
 		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),

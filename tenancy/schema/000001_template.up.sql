@@ -49,25 +49,26 @@ CREATE TABLE public.webhook_events (
     received_at     timestamptz NOT NULL DEFAULT now(),
     next_attempt_at timestamptz NOT NULL DEFAULT now(), -- of a claimed event: the end of the lease
     claimed_by      text,                               -- the process that has counted an attempt
-    processed_at    timestamptz
+    processed_at    timestamptz,
+    seconds         double precision                    -- that the attempt which succeeded took
 );
 CREATE UNIQUE INDEX webhook_events_newest ON public.webhook_events (body_sha256) WHERE newest;
 CREATE INDEX webhook_events_queue ON public.webhook_events (tenant_slug, id) WHERE status = 'pending';
 CREATE INDEX webhook_events_lifecycle ON public.webhook_events (tenant_slug, id) WHERE lifecycle;
 CREATE INDEX webhook_events_lifecycle_queue ON public.webhook_events (tenant_slug, id) WHERE lifecycle AND status = 'pending';
-CREATE INDEX webhook_events_finished ON public.webhook_events (processed_at) WHERE status IN ('done', 'ignored');
+CREATE INDEX webhook_events_finished ON public.webhook_events USING brin (processed_at); -- nearly in the order of the table
 CREATE INDEX webhook_events_failed ON public.webhook_events (id) WHERE status = 'failed';
 CREATE INDEX webhook_events_ignored ON public.webhook_events (event_type) WHERE status = 'ignored';
 CREATE INDEX webhook_events_previous ON public.webhook_events (id) WHERE signed_with = 'previous';
 
--- What was tried for an event, and how it went. attempt begins anew when an
--- operator has a failed event tried again.
+-- The attempts at an event that failed; the one that succeeded is in its row.
+-- attempt begins anew when an operator has a failed event tried again.
 CREATE TABLE public.webhook_attempts (
     id         bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id   bigint           NOT NULL REFERENCES public.webhook_events (id) ON DELETE CASCADE,
     attempt    integer          NOT NULL,
     started_at timestamptz      NOT NULL,
     seconds    double precision NOT NULL,
-    error      text
+    error      text             NOT NULL
 );
 CREATE INDEX webhook_attempts_event ON public.webhook_attempts (event_id, id);
