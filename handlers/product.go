@@ -24,10 +24,11 @@ func Product() server.Product {
 		TenantSchema: schema.Tenant(),
 		SharedSchema: schema.Shared(),
 
-		Settings: s.read,
-		Routes:   routes,
-		Events:   events(),
-		Errors:   errorAnswers(),
-		Commands: commands(),
+		Settings:   s.read,
+		Routes:     routes,
+		Events:     events(),
+		Errors:     errorAnswers(),
+		Commands:   commands(),
+		Background: background,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -108,6 +109,28 @@ func countInvoices() server.Command {
 
 // example ends
 
+// example begins
+func settlePayments(ctx context.Context, db *tenancy.DB) error {
+	for {
+		err := db.EachTenant(ctx, func(ctx context.Context) error {
+			return db.InTx(ctx, func(tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE number IN (SELECT invoice FROM payments)`)
+				return err
+			})
+		})
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Minute):
+		}
+	}
+}
+
+// example ends
+
 func TestExamples_Run(t *testing.T) {
 	t.Parallel()
 	var s settings
@@ -125,9 +148,15 @@ func TestExamples_Run(t *testing.T) {
 		Errors: []web.ErrorAnswer{
 			{Err: errNoInvoice, Status: http.StatusNotFound, Sentence: "There is no such invoice."},
 		},
-		Commands: []server.Command{countInvoices()},
+		Commands:   []server.Command{countInvoices()},
+		Background: settlePayments,
 	}
 	// example ends
+	settle := make(chan struct{})
+	product.Background = func(ctx context.Context, db *tenancy.DB) error {
+		<-settle // when the rest has been looked at
+		return settlePayments(ctx, db)
+	}
 	product.TenantSchema = fstest.MapFS{"000001_invoices.up.sql": {Data: []byte(`
 		CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL);
 		CREATE TABLE payments (invoice text NOT NULL)`)}}
@@ -159,6 +188,10 @@ func TestExamples_Run(t *testing.T) {
 	if err := c.Own(product.Commands[0])(t.Context(), []string{"--tenant", "acme"}); err != nil || out.String() != "1\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
+	close(settle)
+	handlertest.Await(t, "the paid invoice is settled", func() bool {
+		return handlertest.TenantQuery[int](t, site, "acme", `SELECT count(*) FROM invoices`) == 0
+	})
 }
 
 func TestExamples_TheReadmeShowsWhatIsRun(t *testing.T) {

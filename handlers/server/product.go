@@ -42,6 +42,10 @@ type Product struct {
 	Events   inbox.Handlers
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
+	// Background is what goes on beside the requests, in every replica, from
+	// when the shared schema is there until ctx ends. After an error or a panic
+	// it runs again. db.EachTenant gives it contexts on which InTx works.
+	Background func(ctx context.Context, db *tenancy.DB) error
 	// OnProvision runs in the transaction that makes a tenant, wherever that
 	// happens, after its migrations; tx is on the tenant's data. It does not run
 	// for a tenant that is there, or is restored. An error undoes everything, and

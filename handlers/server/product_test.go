@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,4 +173,29 @@ func TestServe_EndsOnADatabaseThatItRefuses(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 	}
+}
+
+// Work beside the requests begins, runs again after an error and a panic, and
+// ends with the server.
+func TestProduct_BackgroundRunsUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	var runs atomic.Int32
+	ended := make(chan struct{})
+	p := fixture.Product()
+	p.Background = func(ctx context.Context, db *tenancy.DB) error {
+		switch runs.Add(1) {
+		case 1:
+			return errors.New("not yet")
+		case 2:
+			panic("on purpose")
+		}
+		<-ctx.Done()
+		close(ended)
+		return nil
+	}
+	t.Run("a server", func(t *testing.T) {
+		handlertest.Start(t, p, handlertest.Setup{})
+		handlertest.Await(t, "it runs for the third time", func() bool { return runs.Load() == 3 })
+	})
+	<-ended
 }

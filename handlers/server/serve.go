@@ -82,6 +82,7 @@ func (a *app) work(ctx context.Context) error {
 	if a.config.MigrateOnStart {
 		background.Go(func() { a.db.MigrateInBackground(ctx) })
 	}
+	background.Go(func() { a.background(ctx) })
 	a.inbox.Run(ctx)
 	background.Wait()
 	return nil
