@@ -26,8 +26,8 @@ func (a *app) routes(e *echo.Echo) {
 
 	browser := open.Group("", web.Deadline, a.sso.Identify)
 	browser.GET("/sso/preparing", a.sso.Preparing)
-	browser.POST("/sso/switch", a.sso.Switch)
-	browser.POST("/sso/stay", a.sso.Stay)
+	browser.POST("/sso/switch", a.sso.Switch, web.LimitBody)
+	browser.POST("/sso/stay", a.sso.Stay, web.LimitBody)
 	browser.POST("/logout", a.sso.Logout)
 
 	// Below here somebody is signed in: InTx works on their tenant's data.

@@ -187,14 +187,14 @@ func TestSSO_AnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	if got := who(b); got != "u-acme" {
 		t.Fatalf("signed in as %s before the answer", got)
 	}
-	if answer := b.Post("/sso/stay", nil); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
+	if answer := b.Post("/sso/stay", nonce(page)); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
 		t.Errorf("stay: %d as %s", answer.Status, who(b))
 	}
-	if answer := b.Post("/sso/switch", nil); who(b) != "u-acme" {
+	if answer := b.Post("/sso/switch", nonce(page)); who(b) != "u-acme" {
 		t.Errorf("a switch after staying: %d as %s", answer.Status, who(b))
 	}
-	b.Callback("u-evil")
-	if answer := b.Post("/sso/switch", nil); answer.Status != http.StatusSeeOther || who(b) != "u-evil" {
+	page = b.Callback("u-evil")
+	if answer := b.Post("/sso/switch", nonce(page)); answer.Status != http.StatusSeeOther || who(b) != "u-evil" {
 		t.Errorf("switch: %d as %s", answer.Status, who(b))
 	}
 	b.Get("/login") // this browser asks itself
