@@ -9,6 +9,9 @@ import (
 	"example.com/subproduct/handlers/web"
 )
 
+// callbackPath is the path of {callback_url}.
+const callbackPath = "/sso/callback"
+
 // routes is every URL of the template's own with its handler. The product's
 // are in its own table.
 func (a *app) routes(e *echo.Echo) {
@@ -22,7 +25,7 @@ func (a *app) routes(e *echo.Echo) {
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)
 	signIn.GET("/login", a.sso.Login)
-	signIn.GET("/sso/callback", a.sso.Callback, web.NoReferrer)
+	signIn.GET(callbackPath, a.sso.Callback)
 
 	browser := open.Group("", web.Deadline, a.sso.Identify)
 	browser.GET("/sso/preparing", a.sso.Preparing)

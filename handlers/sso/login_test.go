@@ -244,6 +244,18 @@ func TestLogin_AnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 	}
 }
 
+// flooded is the answer to one request too many.
+func flooded(t *testing.T, path string) (answer handlertest.Answer) {
+	t.Helper()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
+	b := site.Browser(t)
+	handlertest.Await(t, "there were too many", func() bool {
+		answer = b.Get(path)
+		return answer.Status == http.StatusTooManyRequests
+	})
+	return answer
+}
+
 // The page that the code came to tells nobody its address, whatever it says.
 func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	t.Parallel()
@@ -253,6 +265,8 @@ func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	for name, page := range map[string]handlertest.Answer{
 		"question": b.Callback("u-evil"), "signed in": b.Callback("u-acme"),
 		"refused": b.Get("/sso/callback?code=made-up"), "incomplete": b.Get("/sso/callback?code=a&code=b"),
+		"405": b.Post("/sso/callback?code=made-up", nil), "limited": flooded(t, "/sso/callback?code=made-up"),
+		"another site's": b.Do(http.MethodPost, "/sso/callback?code=made-up", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}}),
 	} {
 		if got := page.Header.Get("Referrer-Policy"); got != "no-referrer" {
 			t.Errorf("%s: Referrer-Policy %q", name, got)

@@ -279,6 +279,19 @@ func TestRequests_NobodyWritesTheLog(t *testing.T) {
 	}
 }
 
+// A request's id is a trusted proxy's word, or ours.
+func TestRequests_OnlyTrustedProxiesNameARequest(t *testing.T) {
+	t.Parallel()
+	for trusted, want := range map[string]bool{"": false, "10.0.0.0/8": false, "127.0.0.1": true} {
+		site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"TRUSTED_PROXIES": trusted}})
+		answer := site.Browser(t).Do(http.MethodGet, "/nothing", nil, http.Header{"X-Request-Id": {"somebody-elses"}, "X-Forwarded-For": {"127.0.0.1"}})
+		id := answer.Header.Get("X-Request-Id")
+		if got := id == "somebody-elses"; got != want || len(id) < 8 || strings.Contains(answer.Body, "somebody-elses") != want {
+			t.Errorf("trusted %q: the id is %q", trusted, id)
+		}
+	}
+}
+
 // A header's line cannot be ended from inside.
 func TestRequests_AnswersCannotBeSplit(t *testing.T) {
 	t.Parallel()
