@@ -19,7 +19,7 @@ func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	}
 }
 
-// A replica's connections are shared out: one for the health probe, three in
+// A replica's connections, at least config.LeastConns, are shared out: one for the health probe, three in
 // eight for the inbox, and the rest for requests.
 func inboxConns(total int) int   { return max(2, total*3/8) }
 func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
