@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,5 +97,39 @@ func TestProvision_DoesNotSeeATemporaryTable(t *testing.T) {
 	}
 	if seen, err := owners(provision(t, db, "globex"), db); err != nil || len(seen) != 0 {
 		t.Errorf("a new tenant has %v, %v", seen, err)
+	}
+}
+
+// A client that hangs up in the middle of a statement has it cancelled, and
+// costs no connection.
+func TestInTx_ACancelledStatementKeepsItsConnection(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things, MaxConns: 1})
+	acme := provision(t, db, "acme")
+	backend := func() (pid int) {
+		err := db.InTx(acme, func(tx pgx.Tx) error { return tx.QueryRow(acme, `SELECT pg_backend_pid()`).Scan(&pid) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	before := backend()
+	for range 5 {
+		ctx, hangUp := context.WithCancel(acme)
+		err := db.InTx(ctx, func(tx pgx.Tx) error {
+			time.AfterFunc(20*time.Millisecond, hangUp)
+			_, err := tx.Exec(ctx, `SELECT pg_sleep(60)`)
+			return err
+		})
+		if err == nil {
+			t.Fatal("the statement went on")
+		}
+		if n := query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`); n != 0 {
+			t.Error("the statement goes on at the server")
+		}
+	}
+	if after := backend(); after != before {
+		t.Errorf("the connection was replaced: backend %d, then %d", before, after)
 	}
 }
