@@ -133,3 +133,24 @@ func TestInTx_ACancelledStatementKeepsItsConnection(t *testing.T) {
 		t.Errorf("the connection was replaced: backend %d, then %d", before, after)
 	}
 }
+
+// A temporary table of the same name is looked at after the tenant's own and
+// after the product-wide ones, also in the transaction that makes it.
+func TestInTx_ATemporaryTableHidesNothing(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: things})
+	acme := provision(t, db, "acme")
+	if err := add(acme, db, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	var seen int
+	err := db.InTx(acme, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(acme, `CREATE TEMP TABLE things AS SELECT * FROM things LIMIT 0`); err != nil {
+			return err
+		}
+		return tx.QueryRow(acme, `SELECT count(*) FROM things`).Scan(&seen)
+	})
+	if err != nil || seen != 1 {
+		t.Errorf("%d rows of the tenant's own table are seen, %v", seen, err)
+	}
+}
