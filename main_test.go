@@ -227,6 +227,14 @@ func TestServeWithoutADatabase(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
 	}
+	response, err := http.Get("http://" + address + "/sso/callback?code=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("the callback: %d, Referrer-Policy %q", response.StatusCode, response.Header.Get("Referrer-Policy"))
+	}
 	if code := p.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit %d", code)
 	}

@@ -16,6 +16,8 @@ const (
 	codeForeignKey    = "23503"
 	codeUnique        = "23505"
 	codeCheck         = "23514"
+	// Only beginActive divides.
+	codeDivisionByZero = "22012"
 )
 
 // IsUnique reports whether err is a violation of a unique constraint. It and

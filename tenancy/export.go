@@ -1,16 +1,16 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // ErrNoPgDump says that the tool for an export is not installed here.
@@ -28,7 +28,7 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	}
 	var complaint strings.Builder
 	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
-	dump.Env, dump.Stdout, dump.Stderr = libpqEnv(db.pool.Config().ConnConfig), w, &complaint
+	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
 	if err := dump.Run(); err != nil {
 		return fmt.Errorf("export tenant %s: %w: %s", slug, err, strings.TrimSpace(complaint.String()))
 	}
@@ -39,14 +39,31 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 // wildcard.
 func pgDumpPattern(slug Slug) string { return slug.ident() }
 
-// libpqEnv hands the connection to a tool of PostgreSQL; on its command line a
-// password could be read by others.
-func libpqEnv(c *pgx.ConnConfig) []string {
-	mode := "disable"
-	if c.TLSConfig != nil {
-		mode = "require"
+// security are the parameters of a connection that say how it is protected, as
+// the URL and pgx spell them. libpq's variables have the same names.
+var security = []string{
+	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslnegotiation", "sslsni", "ssl_min_protocol_version", "channel_binding", "require_auth",
+}
+
+// libpqEnv is the whole environment of a tool of PostgreSQL: the connection, as
+// well protected as ours, and no secret of this program's but the password,
+// which others could read on a command line.
+func (db *DB) libpqEnv() []string {
+	c := db.pool.Config().ConnConfig
+	env := []string{
+		"PGHOST=" + c.Host, "PGPORT=" + strconv.Itoa(int(c.Port)), "PGUSER=" + c.User, "PGPASSWORD=" + c.Password, "PGDATABASE=" + c.Database,
 	}
-	return append(os.Environ(),
-		"PGHOST="+c.Host, "PGPORT="+strconv.Itoa(int(c.Port)), "PGUSER="+c.User, "PGPASSWORD="+c.Password,
-		"PGDATABASE="+c.Database, "PGSSLMODE="+mode)
+	address, _ := url.Parse(db.options.URL) // pgx has parsed it
+	for _, parameter := range security {
+		name := "PG" + strings.ToUpper(strings.ReplaceAll(parameter, "_", ""))
+		if value := cmp.Or(address.Query().Get(parameter), os.Getenv(name)); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }

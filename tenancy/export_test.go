@@ -11,3 +11,6 @@ func SearchPath(ctx context.Context, db *DB) (path string) {
 }
 
 var SplitSQL = splitSQL
+
+// LibpqEnv is the environment that an export's pg_dump gets.
+func LibpqEnv(db *DB) []string { return db.libpqEnv() }

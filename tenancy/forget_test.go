@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,5 +97,60 @@ func TestProvision_DoesNotSeeATemporaryTable(t *testing.T) {
 	}
 	if seen, err := owners(provision(t, db, "globex"), db); err != nil || len(seen) != 0 {
 		t.Errorf("a new tenant has %v, %v", seen, err)
+	}
+}
+
+// A client that hangs up in the middle of a statement has it cancelled, and
+// costs no connection.
+func TestInTx_ACancelledStatementKeepsItsConnection(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things, MaxConns: 1})
+	acme := provision(t, db, "acme")
+	backend := func() (pid int) {
+		err := db.InTx(acme, func(tx pgx.Tx) error { return tx.QueryRow(acme, `SELECT pg_backend_pid()`).Scan(&pid) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	before := backend()
+	for range 5 {
+		ctx, hangUp := context.WithCancel(acme)
+		err := db.InTx(ctx, func(tx pgx.Tx) error {
+			time.AfterFunc(20*time.Millisecond, hangUp)
+			_, err := tx.Exec(ctx, `SELECT pg_sleep(60)`)
+			return err
+		})
+		if err == nil {
+			t.Fatal("the statement went on")
+		}
+		if n := query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`); n != 0 {
+			t.Error("the statement goes on at the server")
+		}
+	}
+	if after := backend(); after != before {
+		t.Errorf("the connection was replaced: backend %d, then %d", before, after)
+	}
+}
+
+// A temporary table of the same name is looked at after the tenant's own and
+// after the product-wide ones, also in the transaction that makes it.
+func TestInTx_ATemporaryTableHidesNothing(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: things})
+	acme := provision(t, db, "acme")
+	if err := add(acme, db, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	var seen int
+	err := db.InTx(acme, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(acme, `CREATE TEMP TABLE things AS SELECT * FROM things LIMIT 0`); err != nil {
+			return err
+		}
+		return tx.QueryRow(acme, `SELECT count(*) FROM things`).Scan(&seen)
+	})
+	if err != nil || seen != 1 {
+		t.Errorf("%d rows of the tenant's own table are seen, %v", seen, err)
 	}
 }

@@ -37,11 +37,15 @@ var ErrOldDatabase = errors.New("this database was made by an earlier version of
 	"(it has public.tenants and no public.template_migrations): use a new database; in development, `dev --reset`")
 
 // MigrateShared brings the public schema to this program's version: the
-// template's tables, then the product's. Replicas that start together wait for
+// template's tables, then the product's. Nobody else may create in it then, as
+// far as our login can see to that. Replicas that start together wait for
 // each other. It returns ErrOldDatabase, a *MigrationError, or a *NameError.
 func (db *DB) MigrateShared(ctx context.Context) error {
 	err := db.transact(ctx, beginLocked(Slug{}), func(tx pgx.Tx) error {
 		if err := refuseOldDatabase(ctx, tx); err != nil {
+			return err
+		}
+		if err := db.closePublic(ctx, tx); err != nil {
 			return err
 		}
 		if err := migratePublic(ctx, tx, db.template, templateVersions); err != nil {

@@ -23,8 +23,9 @@ const rollbackTimeout = 5 * time.Second
 // append to what an earlier run left.
 //
 // InTx returns ErrNoTenant, ErrTenantCancelled, ErrNotMigrated or
-// ErrSchemaMissing before fn runs; then no statement has reached any table. The transaction costs three
-// round trips beside fn's own, of which none is before BEGIN.
+// ErrSchemaMissing before fn runs; then no statement of fn has reached any
+// table. A transaction that has begun before its tenant is cancelled may finish.
+// It costs three round trips beside fn's own, of which none is before BEGIN.
 func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	tenant, err := TenantFrom(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		meet(tx.Conn(), tenant.Slug)
 		return fn(tx)
 	}
-	begin := beginTenant(tenant.Slug)
+	begin := beginActive(tenant.Slug)
 	err = db.transact(ctx, begin, run)
 	if sqlState(err) == codeStalePlan {
 		err = db.transact(ctx, begin, run)
@@ -55,6 +56,13 @@ func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
 // beginTenant is one message: the search_path ends with the transaction, which
 // is what makes it safe behind a pooler.
 func beginTenant(slug Slug) string { return "BEGIN; " + lookInto(slug) }
+
+// beginActive is beginTenant for a tenant that must be active now: the context
+// knows what its session was read with. It divides by how many such tenants
+// there are, so that none is an error of this very message.
+func beginActive(slug Slug) string {
+	return beginTenant(slug) + fmt.Sprintf(`, 1 / count(*) FROM public.tenants WHERE slug = '%s' AND status = 'active'`, slug.s)
+}
 
 const beginPublic = `BEGIN; DISCARD TEMP; SET LOCAL search_path TO public, pg_temp`
 
@@ -114,8 +122,11 @@ func transact(ctx context.Context, pool *pgxpool.Pool, begin string, fn func(tx 
 }
 
 func beginError(err error) error {
-	if sqlState(err) == codeMissingSchema {
+	switch sqlState(err) {
+	case codeMissingSchema:
 		return fmt.Errorf("%w: %w", ErrSchemaMissing, err)
+	case codeDivisionByZero:
+		return ErrTenantCancelled // see beginActive
 	}
 	return fmt.Errorf("begin: %w", err)
 }

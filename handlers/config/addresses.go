@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // URL reads an absolute http or https address that a path can be added to; nil
@@ -28,8 +29,12 @@ func (r *Reader) RequiredURL(name, forDev string) *url.URL {
 }
 
 func (r *Reader) parseURL(name, v string) *url.URL {
+	if strings.Contains(v, "@") {
+		r.fail(name, "must have no user and no password")
+		return &url.URL{}
+	}
 	u, err := url.Parse(v)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		r.fail(name, "must be like https://host or https://host/path, not %q", v)
 		return &url.URL{}
 	}

@@ -79,7 +79,7 @@ func (r *Reader) product(settings []func(*Reader)) {
 func (r *Reader) own() Config {
 	return Config{
 		DatabaseURL:      r.RequiredSecret("DATABASE_URL", ""),
-		DatabaseMaxConns: r.between("DATABASE_MAX_CONNS", 16, 1, 10_000),
+		DatabaseMaxConns: r.between("DATABASE_MAX_CONNS", 16, LeastConns, 10_000),
 		MigrateOnStart:   r.Bool("MIGRATE_ON_START", true),
 
 		AppSlug:         r.RequiredText("APP_SLUG", ""),
@@ -107,6 +107,11 @@ func (r *Reader) own() Config {
 		LogFormat:       r.Choice("LOG_FORMAT", "json", "text"),
 	}
 }
+
+// LeastConns is how many connections one replica cannot run without: one for
+// the health probe, two for the inbox, and for the requests as many as the
+// migration of tenants in the background takes, which is three.
+const LeastConns = 6
 
 // CallbackURL is {callback_url}: where the platform sends a browser back to.
 func (c Config) CallbackURL() string { return c.PublicURL.JoinPath("/sso/callback").String() }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -26,7 +27,14 @@ func NewReader(env Lookup) *Reader { return &Reader{env: env} }
 // Err names everything that was wrong, one line each; nil: nothing was.
 func (r *Reader) Err() error { return errors.Join(r.errs...) }
 
+// fail shows no more than the first line of a value: after a quotation mark that
+// is missing in .env, other settings follow there.
 func (r *Reader) fail(name, format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i], _, _ = strings.Cut(text, "\n")
+		}
+	}
 	r.errs = append(r.errs, fmt.Errorf("%s %s", name, fmt.Sprintf(format, args...)))
 }
 
@@ -89,11 +97,16 @@ func (r *Reader) secret(name string, required bool, forDev string) Secret {
 
 func (r *Reader) file(name, file string) string {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names it
-	r.check(name, err)
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		err = failed.Err // without the name: it may be the secret itself, by mistake
+	}
+	if err != nil {
+		r.fail(name, "names a file that cannot be read: %s", err)
+	}
 	v := strings.TrimRight(string(content), "\r\n")
 	r.check(name, placeholder(v))
 	if err == nil && v == "" {
-		r.fail(name, "names an empty file: %s", file)
+		r.fail(name, "names an empty file")
 	}
 	return v
 }

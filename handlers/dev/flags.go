@@ -26,6 +26,7 @@ type flags struct {
 	reset                       bool
 
 	platformOnly                       bool
+	platformURL                        string // how the product reaches the simulator, where that is otherwise
 	webhookURL, callbackURL, healthURL string // of the product, with platformOnly
 }
 
@@ -39,6 +40,7 @@ func parseFlags(args []string, out io.Writer) (flags, error) {
 	set.StringVar(&f.data, "data", defaultData, "folder that keeps the data")
 	set.BoolVar(&f.reset, "reset", false, "throw the data away first")
 	set.BoolVar(&f.platformOnly, "platform-only", false, "the simulator alone, for a product that is started elsewhere; APP_SLUG, PLATFORM_API_KEY and WEBHOOK_SECRET are read or made up")
+	set.StringVar(&f.platformURL, "platform-url", "", "with --platform-only: the simulator's address where the product spells it otherwise, as from inside a container")
 	set.StringVar(&f.webhookURL, "webhook-url", "http://127.0.0.1:8080/webhooks/platform", "with --platform-only: the product's webhook endpoint")
 	set.StringVar(&f.callbackURL, "callback-url", "http://127.0.0.1:8080/sso/callback", "with --platform-only: the product's callback address")
 	set.StringVar(&f.healthURL, "health-url", "http://127.0.0.1:8080/healthz", "with --platform-only: the product's health-check URL")

@@ -3,6 +3,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -34,7 +35,7 @@ func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
 		return err
 	}
 	d.platform, err = simulator.New(simulator.Options{
-		PublicURL: address(d.console), StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
+		PublicURL: d.platformURL(), StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
 	})
 	if err != nil {
 		return err
@@ -42,6 +43,9 @@ func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
 	d.printRegistration(given, d.invent())
 	return d.servePlatform(ctx)
 }
+
+// platformURL is how browsers and the product reach the simulator.
+func (d *desk) platformURL() string { return cmp.Or(d.flags.platformURL, address(d.console)) }
 
 // registration is the product as flags and environment describe it.
 func (d *desk) registration() (p simulator.Product, err error) {
@@ -81,13 +85,13 @@ func (d *desk) printRegistration(given, p simulator.Product) {
 	fmt.Fprintf(d.out, `
 Ready. Open
 
-  %[1]s/  the platform's console: subscribe, cancel, break things
+  %[1]s/  the platform's console: subscribe, cancel, break things (it listens on %[2]s)
 
 Start your product with
 
   PLATFORM_URL=%[1]s
   PLATFORM_BASE_URL=%[1]s
-  APP_SLUG=%s
+  APP_SLUG=%[3]s
   PLATFORM_API_KEY=%s
   WEBHOOK_SECRET=%s
 
@@ -95,5 +99,5 @@ It is expected at  %s
                    %s
                    %s
 Ctrl-C ends the platform.
-`, address(d.console), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
+`, d.platformURL(), d.console.Addr(), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
 }

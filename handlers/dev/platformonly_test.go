@@ -5,6 +5,7 @@ package dev_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -57,6 +58,56 @@ func platformOnly(t *testing.T, env map[string]string, args ...string) (printed 
 	}
 }
 
+// simulatorAnswers are the pages and the state of a simulator that has printed
+// its address.
+func simulatorAnswers(t *testing.T, printed string) (text string) {
+	t.Helper()
+	address := regexp.MustCompile(`PLATFORM_BASE_URL=(\S+)`).FindStringSubmatch(printed)[1]
+	for _, path := range []string{"/", "/product", "/_sim/state", "/docs", "/health"} {
+		response, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d, %v", path, response.StatusCode, err)
+		}
+		text += string(body)
+	}
+	return text
+}
+
+// A name that somebody else may have made point here is not answered to, unless
+// it is said to be the simulator's.
+func TestPlatformOnly_IsNotReachedByOtherNames(t *testing.T) {
+	t.Parallel()
+	printed, stop := platformOnly(t, nil, "--data", t.TempDir(), "--platform-url", "http://platform:8090")
+	defer stop()
+	if !strings.Contains(printed, "PLATFORM_BASE_URL=http://platform:8090\n") {
+		t.Errorf("no other address in\n%s", printed)
+	}
+	listener := regexp.MustCompile(`listens on ([^)\s]+)`).FindStringSubmatch(printed)
+	if listener == nil {
+		t.Fatalf("where it listens is not in\n%s", printed)
+	}
+	for host, want := range map[string]int{"platform:8090": 200, "localhost": 200, "rebound": 421, "rebound.internal": 421, "evil.example": 421} {
+		request, err := http.NewRequest(http.MethodGet, "http://"+listener[1]+"/product", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %d, want %d", host, response.StatusCode, want)
+		}
+	}
+}
+
 // The simulator alone: it is there, makes up what nobody gave, and keeps that.
 func TestPlatformOnly(t *testing.T) {
 	t.Parallel()
@@ -87,7 +138,11 @@ func TestPlatformOnly(t *testing.T) {
 	}
 
 	given, stop := platformOnly(t, map[string]string{"APP_SLUG": "crm", "PLATFORM_API_KEY": "given-key", "WEBHOOK_SECRET": "given-secret"}, "--data", data, "--reset")
+	answered := simulatorAnswers(t, given)
 	stop()
+	if strings.Contains(answered, "given-key") || strings.Contains(answered, "given-secret") {
+		t.Errorf("the console shows the secrets of the environment:\n%s", answered)
+	}
 	if strings.Contains(given, "given-key") || strings.Contains(given, "given-secret") || !strings.Contains(given, "APP_SLUG=crm") {
 		t.Errorf("with secrets of the environment:\n%s", given)
 	}

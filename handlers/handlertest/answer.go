@@ -2,7 +2,9 @@ package handlertest
 
 import (
 	"encoding/json"
+	"html"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +26,14 @@ func (a Answer) Cookie(name string) *http.Cookie {
 		}
 	}
 	return nil
+}
+
+// Hidden is the value of the first hidden field of that name on a page; empty
+// when there is none.
+func (a Answer) Hidden(name string) string {
+	_, rest, _ := strings.Cut(a.Body, `type="hidden" name="`+name+`" value="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return html.UnescapeString(value)
 }
 
 // JSON decodes the body.

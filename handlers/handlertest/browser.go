@@ -55,11 +55,14 @@ func (b *Browser) Callback(userID string) Answer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.Get("/sso/callback?code=" + url.QueryEscape(code))
+	return b.Do(http.MethodGet, "/sso/callback?code="+url.QueryEscape(code), nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
 }
 
-// Get fetches a path of the site, as a browser does.
-func (b *Browser) Get(path string) Answer { b.t.Helper(); return b.Do(http.MethodGet, path, nil, nil) }
+// Get fetches a path of the site, as a browser does whose user has typed it.
+func (b *Browser) Get(path string) Answer {
+	b.t.Helper()
+	return b.Do(http.MethodGet, path, nil, http.Header{"Sec-Fetch-Site": {"none"}})
+}
 
 // Post sends a form.
 func (b *Browser) Post(path string, form url.Values) Answer {

@@ -16,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -84,7 +85,7 @@ func TestHealth_APoolThatIsUsedUpIsNoReasonToBeUnhealthy(t *testing.T) {
 			return r.DB.InTx(c.Request().Context(), func(pgx.Tx) error { <-release; return nil })
 		})
 	}
-	site := handlertest.Start(t, fixture.With(hold), handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "1"}})
+	site := handlertest.Start(t, fixture.With(hold), handlertest.Setup{Serve: server.Options{Database: func(o *tenancy.Options) { o.MaxConns = 1 }}})
 	b := site.SignIn(t, "acme")
 	var held sync.WaitGroup
 	held.Go(func() { b.Get("/api/hold") })

@@ -25,8 +25,9 @@ const maxEventType = 200
 // Envelope is what this side reads of an event's body before a handler sees it.
 type Envelope struct {
 	Type string
-	// Tenant is the tenant slug as the body spells it, not yet validated;
-	// empty when no field of the lookup list is there.
+	// Tenant is the tenant slug as the body spells it, not yet validated, and
+	// no possible one where it is no JSON string; empty when no field of the
+	// lookup list is there.
 	Tenant string
 }
 
@@ -54,7 +55,7 @@ func usableType(s string) bool {
 func findTenant(object map[string]json.RawMessage, fields []string) string {
 	for _, field := range fields {
 		if raw := lookup(object, strings.Split(field, ".")); raw != nil {
-			return text(raw)
+			return slugText(raw)
 		}
 	}
 	return ""
@@ -76,8 +77,17 @@ func lookup(object map[string]json.RawMessage, path []string) json.RawMessage {
 	return lookup(inner, path[1:])
 }
 
-// text is a JSON string's value, or the raw JSON of anything else: a slug of
-// the wrong type is then refused by name instead of being taken for absent.
+// slugText is a JSON string's value. Anything else becomes what no slug can be,
+// and is refused by name instead of being taken for absent: 7 is not "7".
+func slugText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return fmt.Sprintf("not a JSON string: %.64s", raw)
+}
+
+// text is a JSON string's value, or the raw JSON of anything else.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

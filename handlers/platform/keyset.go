@@ -24,7 +24,6 @@ const (
 	fetchBurst    = 3
 	maxKeySet     = 256 << 10
 	minRSA        = 2048
-	maxRSA        = 8192
 	maxKeysOfASet = 100
 )
 
@@ -129,7 +128,8 @@ func (k *KeySet) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
 	return parseKeySet(body)
 }
 
-// parseKeySet takes the RSA keys that are for signing and of a sound size;
+// parseKeySet takes the RSA keys that are for signing and of a sound size, at
+// least minRSA bits and at most what jose reads, 4096;
 // others in the set are none of our business (RFC 7517, section 5).
 func parseKeySet(body []byte) (map[string]*rsa.PublicKey, error) {
 	var set struct{ Keys []json.RawMessage }
@@ -143,7 +143,7 @@ func parseKeySet(body []byte) (map[string]*rsa.PublicKey, error) {
 			continue
 		}
 		public, ok := key.Key.(*rsa.PublicKey)
-		if ok && public.N.BitLen() >= minRSA && public.N.BitLen() <= maxRSA &&
+		if ok && public.N.BitLen() >= minRSA &&
 			(key.Use == "" || key.Use == "sig") && (key.Algorithm == "" || key.Algorithm == string(jose.RS256)) {
 			keys[key.KeyID] = public
 		}

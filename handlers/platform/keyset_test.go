@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -59,7 +60,7 @@ func (k *KeySet) age(d time.Duration) {
 }
 
 // A key that the platform takes back, perhaps because it was stolen, is not
-// believed for longer than keysFresh.
+// believed for longer than five minutes.
 func TestKeySet_AWithdrawnKeyIsForgotten(t *testing.T) {
 	t.Parallel()
 	p := publish(t, "old", "new")
@@ -71,7 +72,7 @@ func TestKeySet_AWithdrawnKeyIsForgotten(t *testing.T) {
 	if _, err := k.Key(t.Context(), "old"); err != nil {
 		t.Errorf("at once: %v", err)
 	}
-	k.age(keysFresh)
+	k.age(5 * time.Minute)
 	if _, err := k.Key(t.Context(), "old"); !errors.Is(err, errNoKey) {
 		t.Errorf("withdrawn: %v", err)
 	}
@@ -89,11 +90,11 @@ func TestKeySet_KeysOutliveAPlatformThatIsDownForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.down.Store(true)
-	k.age(keysFresh)
+	k.age(55 * time.Minute)
 	if _, err := k.Key(t.Context(), "k"); err != nil {
-		t.Errorf("after minutes: %v", err)
+		t.Errorf("after 55 minutes: %v", err)
 	}
-	k.age(keysStale)
+	k.age(6 * time.Minute)
 	if _, err := k.Key(t.Context(), "k"); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("after an hour: %v", err)
 	}
@@ -114,6 +115,34 @@ func TestKeySet_ManyWhoWaitFetchTheKeysOnce(t *testing.T) {
 	all.Wait()
 	if n := p.fetches.Load(); n > fetchBurst {
 		t.Errorf("fetched %d times", n)
+	}
+}
+
+// A key counts by its size and by what the platform says it is for.
+func TestKeySet_OnlySoundKeysAreTaken(t *testing.T) {
+	t.Parallel()
+	bits := func(n uint) *rsa.PublicKey { // its size is looked at, nothing is verified with it
+		return &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), int(n)-1, 1), E: 65537}
+	}
+	for name, c := range map[string]struct {
+		key  jose.JSONWebKey
+		want bool
+	}{
+		"2048": {jose.JSONWebKey{Key: bits(2048)}, true}, "4096": {jose.JSONWebKey{Key: bits(4096)}, true},
+		"2047": {jose.JSONWebKey{Key: bits(2047)}, false}, "1024": {jose.JSONWebKey{Key: bits(1024)}, false}, "4097": {jose.JSONWebKey{Key: bits(4097)}, false},
+		"for RS256":      {jose.JSONWebKey{Key: bits(2048), Use: "sig", Algorithm: "RS256"}, true},
+		"to encrypt":     {jose.JSONWebKey{Key: bits(2048), Use: "enc"}, false},
+		"of another alg": {jose.JSONWebKey{Key: bits(2048), Algorithm: "RS512"}, false},
+	} {
+		c.key.KeyID = "k"
+		body, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{c.key}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := parseKeySet(body)
+		if got := keys["k"] != nil; got != c.want || err != nil {
+			t.Errorf("%s: taken %v, %v", name, got, err)
+		}
 	}
 }
 

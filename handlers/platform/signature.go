@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // SignatureHeader carries a webhook's signature (contract, section 5).
@@ -15,6 +16,12 @@ func Sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// IsSignature reports whether s has the form of one: 64 lower-case hexadecimal
+// digits.
+func IsSignature(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // Verify reports whether signature is that of body under secret. It compares

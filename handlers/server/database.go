@@ -19,9 +19,10 @@ func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	}
 }
 
-// A replica's connections are shared out: one for the health probe, half for
-// the inbox, and the rest for requests.
-func inboxConns(total int) int   { return max(2, total/2) }
+// A replica's connections, at least config.LeastConns, are shared out: one for
+// the health probe, half for the inbox, and the rest, at least three, for
+// requests.
+func inboxConns(total int) int   { return max(2, min(total/2, total-4)) }
 func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
 
 // commandConns is how many connections a command takes at most.

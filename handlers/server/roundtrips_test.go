@@ -45,10 +45,9 @@ func counted(t *testing.T, env map[string]string) (*handlertest.Site, *atomic.In
 			return &turns{Conn: conn, count: count}, err
 		}
 	}
-	env["DATABASE_MAX_CONNS"] = "1"
 	return handlertest.Start(t, fixture.Product(), handlertest.Setup{
 		Env:   env,
-		Serve: server.Options{Database: func(o *tenancy.Options) { o.Configure = counting }},
+		Serve: server.Options{Database: func(o *tenancy.Options) { o.Configure, o.MaxConns = counting, 1 }},
 	}), count
 }
 

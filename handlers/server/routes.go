@@ -11,6 +11,9 @@ import (
 	"example.com/subproduct/handlers/web"
 )
 
+// callbackPath is the path of {callback_url}.
+const callbackPath = "/sso/callback"
+
 // routes is every URL of the template's own with its handler. The product's
 // are in its own table.
 func (a *app) routes(e *echo.Echo) {
@@ -24,12 +27,12 @@ func (a *app) routes(e *echo.Echo) {
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)
 	signIn.GET("/login", a.sso.Login)
-	signIn.GET("/sso/callback", a.sso.Callback, web.NoReferrer)
+	signIn.GET(callbackPath, a.sso.Callback)
 
 	browser := open.Group("", web.Deadline, a.sso.Identify)
 	browser.GET("/sso/preparing", a.sso.Preparing)
-	browser.POST("/sso/switch", a.sso.Switch)
-	browser.POST("/sso/stay", a.sso.Stay)
+	browser.POST("/sso/switch", a.sso.Switch, web.LimitBody)
+	browser.POST("/sso/stay", a.sso.Stay, web.LimitBody)
 	browser.POST("/logout", a.sso.Logout)
 
 	// Below here somebody is signed in: InTx works on their tenant's data.

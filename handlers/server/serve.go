@@ -15,8 +15,9 @@ import (
 )
 
 // Serve runs the product's server on l until ctx ends, then drains: no new
-// requests, the running ones finish, then the events in work, and the database
-// is closed last. It answers /healthz and /livez at once, and everything else
+// requests, the running ones finish, then the events in work, all within one
+// SHUTDOWN_TIMEOUT, and the database is closed last. Events that do not finish
+// are rolled back and taken up again by the next start. It answers /healthz and /livez at once, and everything else
 // once the shared schema is there. It returns nil after a clean stop, and an
 // error when the configuration, a page or a migration file cannot be used or
 // the database refuses.
@@ -51,20 +52,23 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 			cancel(err)
 		}
 	})
-	err = web.Serve(ctx, l, a.echo, c.ShutdownTimeout, log)
-	a.closeInbox(c.ShutdownTimeout)
+	grace, end := outlast(ctx, c.ShutdownTimeout)
+	defer end()
+	err = web.Serve(ctx, grace, l, a.echo, log)
+	cancel(nil) // also where the listener has failed
+	a.inbox.Close(grace)
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, err)
 	}
 	return err
 }
 
-// closeInbox lets the events in work finish; those that do not in time are
-// rolled back and taken up again by the next start.
-func (a *app) closeInbox(grace time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	a.inbox.Close(ctx)
+// outlast returns a context that ends so long after ctx has: one budget for
+// whatever is still running then.
+func outlast(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, end) })
+	return longer, func() { stop(); end() }
 }
 
 // work is what goes on beside the requests: first the shared schema, then the

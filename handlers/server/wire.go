@@ -95,10 +95,11 @@ func (a *app) newEcho() error {
 	e.HTTPErrorHandler = a.errors.Write
 	e.IPExtractor = web.ClientAddress(a.config.TrustedProxies)
 	e.Use(
-		web.AssignID,
+		web.AssignID(a.config.TrustedProxies),
 		web.Log(a.log, a.errors),
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
+		web.NoReferrer(callbackPath),
 		sameOrigin,
 	)
 	a.echo = e

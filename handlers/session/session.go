@@ -33,7 +33,9 @@ func (u User) SameAs(v User) bool { return u.ID == v.ID && u.TenantSlug == v.Ten
 type Pending struct {
 	User     User   `json:"user"`
 	ReturnTo string `json:"returnTo"`
-	Switch   bool   `json:"switch"`
+	// Nonce, of the page that asks about a switch, is what its buttons send back.
+	// Empty: nothing is asked.
+	Nonce string `json:"nonce"`
 	// Until is when it has waited too long.
 	Until time.Time `json:"until"`
 }

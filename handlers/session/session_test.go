@@ -104,8 +104,8 @@ func TestSession_LifeIsAbsolute(t *testing.T) {
 		t.Errorf("it lasts %v", left)
 	}
 	b.Get("/items")
-	b.Callback("u-evil") // the question writes into the session
-	b.Post("/sso/stay", nil)
+	page := b.Callback("u-evil") // the question writes into the session
+	b.Post("/sso/stay", url.Values{"nonce": {page.Hidden("nonce")}})
 	if now := handlertest.Query[time.Time](t, site, `SELECT expires_at FROM public.sessions`); !now.Equal(end) {
 		t.Errorf("use moved the end from %v to %v", end, now)
 	}

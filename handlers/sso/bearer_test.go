@@ -201,6 +201,8 @@ func TestBearer_Claims(t *testing.T) {
 		"no exp":                {map[string]any{"exp": nil}, 401},
 		"exp now":               {map[string]any{"exp": now}, 401},
 		"exp of text":           {map[string]any{"exp": "tomorrow"}, 401},
+		"almost 8 KiB":          {map[string]any{"pad": strings.Repeat("x", 5<<10)}, 200},
+		"over 8 KiB":            {map[string]any{"pad": strings.Repeat("x", 6<<10)}, 401},
 		"exp beyond dates":      {map[string]any{"exp": 1e300}, 401},
 		"exp negative":          {map[string]any{"exp": -1}, 401},
 		"issued in the future":  {map[string]any{"iat": now + 3600}, 401},
@@ -296,6 +298,7 @@ func TestBearer_KeysThatCannotBeHad(t *testing.T) {
 	tooSmall, _ := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: small.Public(), KeyID: "k1"}}})
 	symmetric, _ := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: []byte("secret"), KeyID: "k1"}}})
 	good := m.sign(t, claims(nil), nil)
+	by := func(key *rsa.PrivateKey) string { return (&minter{key: key}).sign(t, claims(nil), nil) }
 	for name, c := range map[string]struct {
 		body string
 		want int
@@ -306,7 +309,11 @@ func TestBearer_KeysThatCannotBeHad(t *testing.T) {
 		other := newMinter(t)
 		other.body.Store(c.body)
 		site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": other.URL}})
-		if answer := site.Browser(t).Do(http.MethodGet, "/api/me", nil, with(good)); answer.Status != c.want {
+		token := good
+		if name == "a short key" {
+			token = by(small)
+		}
+		if answer := site.Browser(t).Do(http.MethodGet, "/api/me", nil, with(token)); answer.Status != c.want {
 			t.Errorf("%s: %d %s, want %d", name, answer.Status, answer.Body, c.want)
 		}
 	}

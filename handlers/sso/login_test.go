@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 )
@@ -36,23 +37,77 @@ func stateOf(t *testing.T, login handlertest.Answer) string {
 	return back.Query().Get("state")
 }
 
-// Another site sends the browser to /login first, so that it seems to have
-// asked, and then to the callback with a code of its own.
+// nonce is what the buttons of a switch page send.
+func nonce(page handlertest.Answer) url.Values { return url.Values{"nonce": {page.Hidden("nonce")}} }
+
+// Another site, or a sister domain, sends the browser to /login first, so that
+// it seems to have asked, and then to the callback with a code of its own.
 func TestLogin_ThatAnotherSiteCausedDoesNotCount(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
-	b := site.SignIn(t, "acme")
-	b.Do(http.MethodGet, "/login?return_to=/items", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
-	if page := b.Callback("u-evil"); !strings.Contains(page.Body, "/sso/switch") || b.User() != "u-acme" {
-		t.Errorf("%d, signed in as %q; want to be asked", page.Status, b.User())
-	}
-	for _, own := range []string{"same-origin", "none"} {
+	for name, h := range map[string]http.Header{
+		"another site": {"Sec-Fetch-Site": {"cross-site"}}, "a sister domain": {"Sec-Fetch-Site": {"same-site"}}, "nonsense": {"Sec-Fetch-Site": {"x"}},
+		"another site's word": {"Sec-Fetch-Site": {"cross-site"}, "Referer": {site.URL + "/"}}, "a browser that does not say": {},
+		"the same, with a Referer": {"Referer": {"https://evil.example/"}}, "a Referer that begins alike": {"Referer": {site.URL + ".evil.example/"}},
+	} {
 		b := site.SignIn(t, "acme")
-		b.Do(http.MethodGet, "/login", nil, http.Header{"Sec-Fetch-Site": {own}})
-		if b.Callback("u-evil"); b.User() != "u-evil" {
-			t.Errorf("%s: a browser that asked itself is %q", own, b.User())
+		b.Do(http.MethodGet, "/login?return_to=/items", nil, h)
+		if page := b.Callback("u-evil"); !strings.Contains(page.Body, "/sso/switch") || b.User() != "u-acme" {
+			t.Errorf("%s: %d, signed in as %q; want to be asked", name, page.Status, b.User())
 		}
+	}
+	for name, h := range map[string]http.Header{
+		"a page of ours": {"Sec-Fetch-Site": {"same-origin"}}, "by hand": {"Sec-Fetch-Site": {"none"}}, "a page of ours, by Referer": {"Referer": {site.URL + "/items"}},
+	} {
+		b := site.SignIn(t, "acme")
+		b.Do(http.MethodGet, "/login", nil, h)
+		if b.Callback("u-evil"); b.User() != "u-evil" {
+			t.Errorf("%s: a browser that asked itself is %q", name, b.User())
+		}
+	}
+}
+
+// One user of two tenants is two identities.
+func TestSSO_TheSameUserInAnotherTenantIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "other")
+	b := site.SignIn(t, "acme")
+	if _, err := site.Platform.SaveUser(simulator.User{ID: "u-acme", Email: "user@acme.example", Tenant: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	page := b.Callback("u-acme")
+	var me struct{ TenantSlug string }
+	b.Get("/api/me").JSON(t, &me)
+	if page.Hidden("nonce") == "" || me.TenantSlug != "acme" {
+		t.Fatalf("%d, in %q; want to be asked", page.Status, me.TenantSlug)
+	}
+	b.Post("/sso/switch", nonce(page))
+	if b.Get("/api/me").JSON(t, &me); me.TenantSlug != "other" {
+		t.Errorf("after the switch in %q", me.TenantSlug)
+	}
+}
+
+// A page's button means what that page showed, also when a later page has asked
+// about somebody else since.
+func TestSwitch_AnOlderPagesButtonsDoNothing(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "friend")
+	site.Subscribe(t, "evil")
+	b := site.SignIn(t, "acme")
+	first := b.Callback("u-friend")
+	second := b.Callback("u-evil")
+	for name, form := range map[string]url.Values{"the first page's": nonce(first), "none": nil, "empty": {"nonce": {""}}} {
+		for _, path := range []string{"/sso/switch", "/sso/stay"} {
+			if answer := b.Post(path, form); answer.Location() != "/" || b.User() != "u-acme" {
+				t.Errorf("%s with nonce %s: to %q as %q", path, name, answer.Location(), b.User())
+			}
+		}
+	}
+	if b.Post("/sso/switch", nonce(second)); b.User() != "u-evil" {
+		t.Errorf("the second page's button made it %q", b.User())
 	}
 }
 
@@ -135,13 +190,13 @@ func TestLogin_AKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b, other := site.SignIn(t, "acme"), site.SignIn(t, "globex")
-	b.Callback("u-evil")
-	if other.Post("/sso/switch", nil); other.User() != "u-globex" {
+	page := b.Callback("u-evil")
+	if other.Post("/sso/switch", nonce(page)); other.User() != "u-globex" {
 		t.Errorf("another browser became %q", other.User())
 	}
 	b.Get("/login")
 	b.Callback("u-acme")
-	if b.Post("/sso/switch", nil); b.User() != "u-acme" {
+	if b.Post("/sso/switch", nonce(page)); b.User() != "u-acme" {
 		t.Errorf("after a sign-in of its own it became %q", b.User())
 	}
 }
@@ -152,13 +207,13 @@ func TestLogin_AKeptIdentityExpires(t *testing.T) {
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
-	b.Callback("u-evil")
+	page := b.Callback("u-evil")
 	site.Exec(t, `UPDATE public.sessions SET data = convert_to(regexp_replace(convert_from(data, 'UTF8'),
 		'(\\"until\\":\\")[0-9]{4}', '\12000'), 'UTF8') WHERE user_id = 'u-acme'`)
 	if n := handlertest.Query[int](t, site, `SELECT count(*) FROM public.sessions WHERE convert_from(data, 'UTF8') LIKE '%:\\"2000-%'`); n != 1 {
 		t.Fatal("the test has not aged it")
 	}
-	if b.Post("/sso/switch", nil); b.User() != "u-acme" {
+	if b.Post("/sso/switch", nonce(page)); b.User() != "u-acme" {
 		t.Errorf("it became %q", b.User())
 	}
 }
@@ -189,6 +244,18 @@ func TestLogin_AnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 	}
 }
 
+// flooded is the answer to one request too many.
+func flooded(t *testing.T, path string) (answer handlertest.Answer) {
+	t.Helper()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
+	b := site.Browser(t)
+	handlertest.Await(t, "there were too many", func() bool {
+		answer = b.Get(path)
+		return answer.Status == http.StatusTooManyRequests
+	})
+	return answer
+}
+
 // The page that the code came to tells nobody its address, whatever it says.
 func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	t.Parallel()
@@ -198,6 +265,8 @@ func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	for name, page := range map[string]handlertest.Answer{
 		"question": b.Callback("u-evil"), "signed in": b.Callback("u-acme"),
 		"refused": b.Get("/sso/callback?code=made-up"), "incomplete": b.Get("/sso/callback?code=a&code=b"),
+		"405": b.Post("/sso/callback?code=made-up", nil), "limited": flooded(t, "/sso/callback?code=made-up"),
+		"another site's": b.Do(http.MethodPost, "/sso/callback?code=made-up", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}}),
 	} {
 		if got := page.Header.Get("Referrer-Policy"); got != "no-referrer" {
 			t.Errorf("%s: Referrer-Policy %q", name, got)

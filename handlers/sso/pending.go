@@ -1,6 +1,8 @@
 package sso
 
 import (
+	"crypto/rand"
+	"crypto/subtle"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -22,7 +24,7 @@ func (s *SSO) prepare(c echo.Context, p session.Pending) error {
 // itself.
 func (s *SSO) Preparing(c echo.Context) error {
 	p, ok := s.Sessions.Pending(c)
-	if !ok || p.Switch {
+	if !ok || p.Nonce != "" {
 		return c.Redirect(http.StatusSeeOther, "/")
 	}
 	return s.enter(c, p)
@@ -30,25 +32,38 @@ func (s *SSO) Preparing(c echo.Context) error {
 
 // askToSwitch keeps the new identity aside and asks whose session it shall be.
 func (s *SSO) askToSwitch(c echo.Context, current session.User, p session.Pending) error {
-	p.Switch = true
+	p.Nonce = rand.Text()
 	if err := s.Sessions.Hold(c, p); err != nil {
 		return err
 	}
-	return c.Render(http.StatusOK, "switch.html", struct{ Current, Next session.User }{current, p.User})
+	return c.Render(http.StatusOK, "switch.html", struct {
+		Current, Next session.User
+		Nonce         string
+	}{current, p.User, p.Nonce})
 }
 
-// Switch signs in as the identity that was kept aside.
-func (s *SSO) Switch(c echo.Context) error {
+// answered returns the sign-in that the page asked about whose button was
+// pressed; a page that a later one has replaced is about none.
+func (s *SSO) answered(c echo.Context) (session.Pending, bool) {
 	p, ok := s.Sessions.Pending(c)
+	return p, ok && p.Nonce != "" && subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(c.FormValue("nonce"))) == 1
+}
+
+// Switch signs in as the identity that the page showed.
+func (s *SSO) Switch(c echo.Context) error {
+	p, ok := s.answered(c)
 	if !ok {
-		return c.Redirect(http.StatusSeeOther, "/login")
+		return c.Redirect(http.StatusSeeOther, "/")
 	}
-	p.Switch = false
+	p.Nonce = ""
 	return s.enter(c, p)
 }
 
-// Stay forgets the identity that was kept aside.
+// Stay forgets the identity that the page showed.
 func (s *SSO) Stay(c echo.Context) error {
+	if _, ok := s.answered(c); !ok {
+		return c.Redirect(http.StatusSeeOther, "/")
+	}
 	if err := s.Sessions.Drop(c); err != nil {
 		return err
 	}

@@ -36,11 +36,11 @@ const loginLifetime = 30 * time.Minute
 
 // Login sends the browser to the platform (contract, SSO rule 1) and remembers,
 // in that browser alone, that it asked and where it wanted to go. A visit that
-// another site caused asked for nothing: it could be the first half of slipping
+// was not begun here asked for nothing: it could be the first half of slipping
 // the visitor an identity, and the callback then asks.
 func (s *SSO) Login(c echo.Context) error {
 	nonce, to := rand.Text(), safePath(c.QueryParam("return_to"))
-	if c.Request().Header.Get("Sec-Fetch-Site") == "cross-site" {
+	if !s.begunHere(c.Request()) {
 		nonce = ""
 	}
 	c.SetCookie(s.loginCookie(nonce+"."+encodePath(to), int(loginLifetime.Seconds())))
@@ -49,6 +49,19 @@ func (s *SSO) Login(c echo.Context) error {
 		callback += "?state=" + nonce
 	}
 	return c.Redirect(http.StatusSeeOther, s.Platform.LoginURL(callback))
+}
+
+// begunHere reports whether a visit came from a page of this server or was typed
+// by hand. A browser that sends no Sec-Fetch-Site is believed by its Referer,
+// which no other site can set.
+func (s *SSO) begunHere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin", "none":
+		return true
+	case "":
+		return strings.HasPrefix(r.Referer(), strings.TrimSuffix(s.CallbackURL, "sso/callback"))
+	}
+	return false
 }
 
 // Logout ends the session.

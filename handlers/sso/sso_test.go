@@ -1,9 +1,12 @@
 package sso_test
 
 import (
+	"encoding/base64"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,6 +117,36 @@ func TestSSO_StatusesThatMayNotSignIn(t *testing.T) {
 	}
 }
 
+// The tenant's status counts beside the subscription's, and both at every
+// sign-in.
+func TestSSO_ATenantsStatusThatMayNotSignIn(t *testing.T) {
+	t.Parallel()
+	front := httptest.NewServer(nil)
+	defer front.Close()
+	var body atomic.Value
+	front.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body.Load().(string))) })
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_BASE_URL": front.URL}})
+	site.Subscribe(t, "acme")
+	for _, c := range []struct {
+		subscription, tenant string
+		want                 int
+		named                string
+	}{
+		{`"Active"`, `"Active"`, 303, ""}, {`"active"`, `"ACTIVE"`, 303, ""}, {`"Active"`, `null`, 303, ""},
+		{`"Active"`, `"Suspended"`, 403, "Suspended"}, {`"Active"`, `false`, 403, "false"}, {`"Active"`, `{}`, 403, "{}"},
+		{`"Paused"`, `"Active"`, 403, "Paused"}, {`"Active "`, `"Active"`, 403, "Active "}, {`"Activex"`, `"Active"`, 403, "Activex"},
+		{`""`, `"Active"`, 502, ""}, {`true`, `"Active"`, 502, ""},
+	} {
+		body.Store(`{"userId":"u-acme","email":"e","tenantSlug":"acme","planType":"Pro","subscriptionStatus":` + c.subscription + `,"tenantStatus":` + c.tenant + `}`)
+		b := site.Browser(t)
+		answer := b.Get("/sso/callback?code=x")
+		signedIn := b.User() != ""
+		if answer.Status != c.want || signedIn != (c.want == 303) || !strings.Contains(answer.Body, c.named) {
+			t.Errorf("%s, %s: %d, signed in %v; want %d", c.subscription, c.tenant, answer.Status, signedIn, c.want)
+		}
+	}
+}
+
 func TestSSO_ATenantCancelledHereStaysOut(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
@@ -187,14 +220,14 @@ func TestSSO_AnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	if got := who(b); got != "u-acme" {
 		t.Fatalf("signed in as %s before the answer", got)
 	}
-	if answer := b.Post("/sso/stay", nil); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
+	if answer := b.Post("/sso/stay", nonce(page)); answer.Status != http.StatusSeeOther || who(b) != "u-acme" {
 		t.Errorf("stay: %d as %s", answer.Status, who(b))
 	}
-	if answer := b.Post("/sso/switch", nil); who(b) != "u-acme" {
+	if answer := b.Post("/sso/switch", nonce(page)); who(b) != "u-acme" {
 		t.Errorf("a switch after staying: %d as %s", answer.Status, who(b))
 	}
-	b.Callback("u-evil")
-	if answer := b.Post("/sso/switch", nil); answer.Status != http.StatusSeeOther || who(b) != "u-evil" {
+	page = b.Callback("u-evil")
+	if answer := b.Post("/sso/switch", nonce(page)); answer.Status != http.StatusSeeOther || who(b) != "u-evil" {
 		t.Errorf("switch: %d as %s", answer.Status, who(b))
 	}
 	b.Get("/login") // this browser asks itself
@@ -256,6 +289,35 @@ func TestSSO_ReturnPathsThatLeadElsewhere(t *testing.T) {
 			strings.ContainsAny(location, "\\\t\r\n") || strings.HasPrefix(location, "/log") || strings.HasPrefix(location, "/sso") {
 			t.Errorf("return_to %q leads to %q", to, location)
 		}
+	}
+}
+
+// A path is checked again when it comes out of the cookie, which a sister
+// domain may have set.
+func TestSSO_ReturnPathsInAForgedCookie(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	arrive := func(cookie string) string {
+		code, err := site.Platform.IssueCode("u-acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return site.Browser(t).Do(http.MethodGet, "/sso/callback?code="+url.QueryEscape(code), nil, http.Header{"Cookie": {"login=" + cookie}}).Location()
+	}
+	encoded := func(path string) string { return base64.RawURLEncoding.EncodeToString([]byte(path)) }
+	for _, to := range sso.Elsewhere {
+		if location := arrive("NONCE." + encoded(to)); location != "/" {
+			t.Errorf("%q in the cookie leads to %q", to, location)
+		}
+	}
+	for _, odd := range []string{"", ".", "NONCE", "NONCE.!", "NONCE./items", "." + encoded("//evil.example")} {
+		if location := arrive(odd); location != "/" {
+			t.Errorf("the cookie %q leads to %q", odd, location)
+		}
+	}
+	if location := arrive("NONCE." + encoded("/items?x=1")); location != "/items?x=1" {
+		t.Errorf("a good path leads to %q", location)
 	}
 }
 

@@ -2,10 +2,18 @@ package web
 
 import (
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 )
+
+// comesFrom reports whether a request's connection is one of trusted proxies.
+func comesFrom(r *http.Request, trusted []netip.Prefix) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
+}
 
 // ClientAddress says whose address a request counts as: that of the connection,
 // unless it comes from a trusted proxy, whose X-Forwarded-For is then believed

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"runtime/debug"
 	"time"
@@ -19,17 +20,19 @@ const (
 
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 
-// AssignID gives the request an id, or keeps the one that a proxy gave it where
-// that is fit for a log.
-func AssignID(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		id := c.Request().Header.Get(echo.HeaderXRequestID)
-		if !sensibleID.MatchString(id) {
-			id = rand.Text()
+// AssignID gives the request an id, or keeps the one that a trusted proxy gave it
+// where that is fit for a log. A client could name its requests like others'.
+func AssignID(trusted []netip.Prefix) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			id := c.Request().Header.Get(echo.HeaderXRequestID)
+			if !sensibleID.MatchString(id) || !comesFrom(c.Request(), trusted) {
+				id = rand.Text()
+			}
+			c.Set(requestIDKey, id)
+			c.Response().Header().Set(echo.HeaderXRequestID, id)
+			return next(c)
 		}
-		c.Set(requestIDKey, id)
-		c.Response().Header().Set(echo.HeaderXRequestID, id)
-		return next(c)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/handlers/web"
 )
 
 // every is one address of each kind, for what must hold everywhere.
@@ -227,6 +228,30 @@ func TestRequests_NothingIsRenderedAsMarkup(t *testing.T) {
 	}
 }
 
+// Nor does an error's message, whoever has written it.
+func TestRequests_AnErrorsMessageIsText(t *testing.T) {
+	t.Parallel()
+	const evil = `"><script>alert(1)</script>`
+	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
+		r.Public.GET("/refused", func(c echo.Context) error {
+			return echo.NewHTTPError(http.StatusBadRequest, "no such "+c.QueryParam("q"))
+		})
+		r.Public.GET("/problem", func(c echo.Context) error {
+			return &web.Problem{Status: http.StatusConflict, Title: c.QueryParam("q"), Message: c.QueryParam("q"), Action: web.Action{Label: c.QueryParam("q"), URL: "javascript:" + c.QueryParam("q")}}
+		})
+	}), handlertest.Setup{})
+	for _, path := range []string{"/refused", "/problem"} {
+		page := site.Browser(t).Get(path + "?q=" + url.QueryEscape(evil))
+		if !strings.Contains(page.Body, "&lt;script&gt;") || strings.Contains(page.Body, "<script") || strings.Contains(page.Body, `href="javascript:`) {
+			t.Errorf("%s: %d %s", path, page.Status, page.Body)
+		}
+		api := site.Browser(t).Do(http.MethodGet, path+"?q="+url.QueryEscape(evil), nil, http.Header{"Accept": {"application/json"}})
+		if strings.Contains(api.Body, "<script") || api.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s as JSON: %s", path, api.Body)
+		}
+	}
+}
+
 // Pages run nothing: the policy forbids it, and they do not try.
 func TestRequests_PagesHaveNoInlineCode(t *testing.T) {
 	t.Parallel()
@@ -279,6 +304,19 @@ func TestRequests_NobodyWritesTheLog(t *testing.T) {
 	}
 }
 
+// A request's id is a trusted proxy's word, or ours.
+func TestRequests_OnlyTrustedProxiesNameARequest(t *testing.T) {
+	t.Parallel()
+	for trusted, want := range map[string]bool{"": false, "10.0.0.0/8": false, "127.0.0.1": true} {
+		site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"TRUSTED_PROXIES": trusted}})
+		answer := site.Browser(t).Do(http.MethodGet, "/nothing", nil, http.Header{"X-Request-Id": {"somebody-elses"}, "X-Forwarded-For": {"127.0.0.1"}})
+		id := answer.Header.Get("X-Request-Id")
+		if got := id == "somebody-elses"; got != want || len(id) < 8 || strings.Contains(answer.Body, "somebody-elses") != want {
+			t.Errorf("trusted %q: the id is %q", trusted, id)
+		}
+	}
+}
+
 // A header's line cannot be ended from inside.
 func TestRequests_AnswersCannotBeSplit(t *testing.T) {
 	t.Parallel()
@@ -319,10 +357,12 @@ func TestRequests_BodiesAreLimited(t *testing.T) {
 		"JSON": {"/api/items", "application/json", `{"label":"` + big + `"}`}, "form": {"/items", "application/x-www-form-urlencoded", "label=" + big},
 		"multipart": {"/items", "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"label\"\r\n\r\n" + big + "\r\n--b--"},
 	} {
-		// io.MultiReader hides the length: the body is chunked.
-		answer := b.Do(http.MethodPost, c.path, io.MultiReader(strings.NewReader(c.body)), http.Header{"Content-Type": {c.contentType}})
-		if answer.Status != http.StatusRequestEntityTooLarge && answer.Status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %d", name, answer.Status)
+		for length, body := range map[string]io.Reader{
+			"of known length": strings.NewReader(c.body), "chunked": io.MultiReader(strings.NewReader(c.body)), // which hides the length
+		} {
+			if answer := b.Do(http.MethodPost, c.path, body, http.Header{"Content-Type": {c.contentType}}); answer.Status != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s, %s: %d, want 413", name, length, answer.Status)
+			}
 		}
 	}
 	for name, body := range map[string]string{

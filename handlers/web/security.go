@@ -35,11 +35,16 @@ func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
 	}
 }
 
-// NoReferrer keeps an address that carried a code from being told to anybody.
-func NoReferrer(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		c.Response().Header().Set(echo.HeaderReferrerPolicy, "no-referrer")
-		return next(c)
+// NoReferrer keeps addresses of the path, which carry a code, from being told to
+// anybody, whatever is answered there and whoever answers.
+func NoReferrer(path string) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if c.Request().URL.Path == path {
+				c.Response().Header().Set(echo.HeaderReferrerPolicy, "no-referrer")
+			}
+			return next(c)
+		}
 	}
 }
 

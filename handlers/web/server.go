@@ -30,9 +30,9 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// Serve answers on l until ctx ends, then stops accepting and gives what runs
-// up to grace to finish. It returns nil after a clean stop.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration, log *slog.Logger) error {
+// Serve answers on l until ctx ends, then stops accepting and lets what runs
+// finish until grace ends. It returns nil after a clean stop.
+func Serve(ctx, grace context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	server := newServer(h, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -41,9 +41,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Durat
 		return err
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
+	if err := server.Shutdown(grace); err != nil {
 		_ = server.Close()
 		return errors.New("some requests were still running when the time to shut down was over: they were cut off")
 	}

@@ -193,7 +193,7 @@ func TestServer_HasTheLimits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(ctx, l, http.NotFoundHandler(), time.Second, slog.New(slog.DiscardHandler))
+		done <- Serve(ctx, t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	}()
 	if held := drip(dial(t, l.Addr().String()), "GET / HTTP/1.1\r\nX-Slow: "); held > readHeaderTimeout+5*time.Second {
 		t.Errorf("headers may take %v", held)

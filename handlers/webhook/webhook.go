@@ -3,10 +3,9 @@ package webhook
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -17,11 +16,8 @@ import (
 	"example.com/subproduct/tenancy/inbox"
 )
 
-const (
-	maxBody = 1 << 20
-	// patience leaves a second of the platform's five for the way back.
-	patience = 4 * time.Second
-)
+// patience leaves a second of the platform's five for the way back.
+const patience = 4 * time.Second
 
 // Receiver verifies an event over its raw bytes, stores it, and only then does
 // what it asks for.
@@ -31,23 +27,28 @@ type Receiver struct {
 	Previous     string   // still accepted while the secret is rotated; empty: none
 	TenantFields []string // where the tenant's slug may stand in a body
 	Log          *slog.Logger
+
+	bodies atomic.Int64 // bytes of all bodies that are being received
 }
 
-// Receive answers POST /webhooks/platform. Whatever it acknowledges is stored,
+// Receive answers POST /webhooks/platform. One signature that is well-formed is
+// the price of reading the body; two are none. Whatever it acknowledges is stored,
 // and it answers within the platform's 5 seconds whatever happens.
 func (r *Receiver) Receive(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
 	defer cancel()
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return c.String(http.StatusRequestEntityTooLarge, "body over 1 MiB")
+	signatures := c.Request().Header.Values(platform.SignatureHeader)
+	if len(signatures) != 1 || !platform.IsSignature(signatures[0]) {
+		return refusal{http.StatusUnauthorized, invalidSignature}.send(c)
 	}
-	if err != nil {
-		return c.String(http.StatusBadRequest, "body cut off")
+	body, release, refused := r.read(c)
+	defer release()
+	if refused != nil {
+		return refused.send(c)
 	}
-	signedWith := r.verify(body, c.Request().Header.Values(platform.SignatureHeader))
+	signedWith := r.verify(body, signatures[0])
 	if signedWith == "" {
-		return c.String(http.StatusUnauthorized, "invalid signature")
+		return c.String(http.StatusUnauthorized, invalidSignature)
 	}
 	event, err := platform.ParseEnvelope(body, r.TenantFields)
 	if err != nil {
@@ -56,15 +57,14 @@ func (r *Receiver) Receive(c echo.Context) error {
 	return r.take(ctx, c, inbox.Delivery{Type: event.Type, Tenant: event.Tenant, Body: body, SignedWith: signedWith})
 }
 
-// verify names the secret that signed the body; empty when none did. Two
-// signatures are no signature.
-func (r *Receiver) verify(body []byte, signatures []string) string {
+const invalidSignature = "invalid signature"
+
+// verify names the secret that signed the body; empty when none did.
+func (r *Receiver) verify(body []byte, signature string) string {
 	switch {
-	case len(signatures) != 1:
-		return ""
-	case platform.Verify(r.Secret, body, signatures[0]):
+	case platform.Verify(r.Secret, body, signature):
 		return "current"
-	case platform.Verify(r.Previous, body, signatures[0]):
+	case platform.Verify(r.Previous, body, signature):
 		return "previous"
 	}
 	return ""

@@ -91,19 +91,21 @@ func TestAnswersAndTheirEffects(t *testing.T) {
 		want   int
 		status string
 	}{
-		"handled":              {created("acme"), http.StatusOK, "done"},
-		"no handler":           {`{"eventType":"invoice.paid","tenantSlug":"acme"}`, http.StatusOK, "ignored"},
-		"no slug":              {`{"eventType":"subscription.created"}`, http.StatusUnprocessableEntity, "failed"},
-		"impossible slug":      {created("Not A Slug"), http.StatusUnprocessableEntity, "failed"},
-		"slug with NUL":        {`{"eventType":"subscription.created","slug":"a\u0000"}`, http.StatusUnprocessableEntity, "failed"},
-		"slug is a number":     {`{"eventType":"subscription.created","tenantSlug":7}`, http.StatusOK, "done"},
-		"slug is an object":    {`{"eventType":"subscription.created","tenantSlug":{}}`, http.StatusUnprocessableEntity, "failed"},
-		"slug in data":         {`{"eventType":"subscription.created","tenantSlug":null,"data":{"tenant":{"slug":"acme"}}}`, http.StatusOK, "done"},
-		"duplicate keys":       {`{"eventType":"x","eventType":"subscription.created","tenantSlug":"a","tenantSlug":"acme"}`, http.StatusOK, "done"},
-		"cancelled, unknown":   {`{"eventType":"tenant.cancelled","tenantSlug":"acme"}`, http.StatusOK, "done"},
-		"almost 1 MiB":         {`{"eventType":"x","pad":"` + strings.Repeat("x", 1<<20-26) + `"}`, http.StatusOK, "ignored"},
-		"over 1 MiB":           {`{"eventType":"x","pad":"` + strings.Repeat("x", 1<<20-25) + `"}`, http.StatusRequestEntityTooLarge, ""},
-		"9,000 levels of JSON": {`{"eventType":"x","a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, http.StatusOK, "ignored"},
+		"handled":           {created("acme"), http.StatusOK, "done"},
+		"no handler":        {`{"eventType":"invoice.paid","tenantSlug":"acme"}`, http.StatusOK, "ignored"},
+		"no slug":           {`{"eventType":"subscription.created"}`, http.StatusUnprocessableEntity, "failed"},
+		"impossible slug":   {created("Not A Slug"), http.StatusUnprocessableEntity, "failed"},
+		"slug with NUL":     {`{"eventType":"subscription.created","slug":"a\u0000"}`, http.StatusUnprocessableEntity, "failed"},
+		"slug is a number":  {`{"eventType":"subscription.created","tenantSlug":7}`, http.StatusUnprocessableEntity, "failed"},
+		"slug is a boolean": {`{"eventType":"tenant.cancelled","tenantSlug":true}`, http.StatusUnprocessableEntity, "failed"},
+		"slug is no string, with another behind it": {`{"eventType":"subscription.created","tenantSlug":7,"slug":"acme"}`, http.StatusUnprocessableEntity, "failed"},
+		"slug is an object":                         {`{"eventType":"subscription.created","tenantSlug":{}}`, http.StatusUnprocessableEntity, "failed"},
+		"slug in data":                              {`{"eventType":"subscription.created","tenantSlug":null,"data":{"tenant":{"slug":"acme"}}}`, http.StatusOK, "done"},
+		"duplicate keys":                            {`{"eventType":"x","eventType":"subscription.created","tenantSlug":"a","tenantSlug":"acme"}`, http.StatusOK, "done"},
+		"cancelled, unknown":                        {`{"eventType":"tenant.cancelled","tenantSlug":"acme"}`, http.StatusOK, "done"},
+		"almost 1 MiB":                              {`{"eventType":"x","pad":"` + strings.Repeat("x", 1<<20-26) + `"}`, http.StatusOK, "ignored"},
+		"over 1 MiB":                                {`{"eventType":"x","pad":"` + strings.Repeat("x", 1<<20-25) + `"}`, http.StatusRequestEntityTooLarge, ""},
+		"9,000 levels of JSON":                      {`{"eventType":"x","a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`, http.StatusOK, "ignored"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +215,7 @@ func TestBodiesOfUnknownLength(t *testing.T) {
 		t.Errorf("chunked: %d %s", answer.Status, answer.Body)
 	}
 	endless := struct{ io.Reader }{io.LimitReader(zeros{}, 5<<20)}
-	if answer := post(t, site, endless, "x"); answer.Status != http.StatusRequestEntityTooLarge {
+	if answer := post(t, site, endless, platform.Sign("", nil)); answer.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("5 MiB in chunks: %d, want 413", answer.Status)
 	}
 }

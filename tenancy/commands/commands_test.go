@@ -221,6 +221,30 @@ func TestExportCanBeRestoredElsewhere(t *testing.T) {
 	}
 }
 
+// In a folder that others write to, their links lead an export nowhere.
+func TestTenants_ExportFollowsNoPlantedLink(t *testing.T) {
+	t.Parallel()
+	_, db := town(t, 1)
+	dir := t.TempDir()
+	file, victim := filepath.Join(dir, "t0.sql"), filepath.Join(dir, "victim")
+	must(t, os.WriteFile(victim, []byte("as before"), 0o600))
+	for _, link := range []string{file, file + ".part", file + ".tmp"} {
+		must(t, os.Symlink(victim, link))
+	}
+	if _, err := call(t, db, tenants, nil, "export", "t0", "--output", file); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := os.ReadFile(victim); err != nil || string(content) != "as before" {
+		t.Errorf("written through a link: %.50q, %v", content, err)
+	}
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o600 {
+		t.Errorf("the export is %v, %v", info, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestTheSchemaScript(t *testing.T) {
 	t.Parallel()
 	db := open(t, pgtest.URL(t), two)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -158,16 +159,18 @@ func showTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, f tenant
 	return table.Flush()
 }
 
-// exportTenant writes to a file that appears only when it is complete.
+// exportTenant writes to a file that appears only when it is complete. Until then
+// it is one that nobody else can have made: in a folder that others write to, a
+// link of theirs would lead our bytes elsewhere.
 func exportTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, output string, stdout io.Writer) error {
 	if output == "" {
 		return db.Export(ctx, slug, stdout)
 	}
-	file, err := os.OpenFile(output+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the operator names it
+	file, err := os.CreateTemp(filepath.Dir(output), filepath.Base(output)+".*.part") // O_EXCL, 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(output + ".part")
+	defer os.Remove(file.Name())
 	if err := db.Export(ctx, slug, file); err != nil {
 		file.Close()
 		return err
@@ -175,7 +178,7 @@ func exportTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, output
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(output+".part", output)
+	return os.Rename(file.Name(), output)
 }
 
 func when(t *time.Time) string {

@@ -27,7 +27,12 @@ func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
 	if n := d.effects(t, "acme"); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
-	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '25 hours'`)
+	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '23 hours'`)
+	d.want(t, inbox.Applied, "effect", "acme", "same")
+	if n := d.effects(t, "acme"); n != 1 {
+		t.Errorf("%d effects after 23 hours, want 1", n)
+	}
+	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '2 hours'`)
 	d.want(t, inbox.Applied, "effect", "acme", "same")
 	if n := d.effects(t, "acme"); n != 2 {
 		t.Errorf("%d effects after a day, want 2", n)

@@ -108,5 +108,5 @@ func (p *Platform) productView(r *http.Request) any {
 		HasOwn    bool
 		Keys      []signingKey
 		PublicURL string
-	}{p.Product(), script, p.CheckSchemaScript(""), p.options.SchemaScript != nil, keys, p.publicURL(r)}
+	}{p.Product().withoutSecrets(), script, p.CheckSchemaScript(""), p.options.SchemaScript != nil, keys, p.publicURL(r)}
 }

@@ -33,7 +33,7 @@ func (p *Platform) SetProduct(product Product) {
 }
 
 // apiProduct changes the registration's fields that are given; secrets go in
-// and never come out.
+// and never come out, so that an empty one leaves it as it is.
 func (p *Platform) apiProduct(_ *http.Request, in struct {
 	Slug          *string `json:"slug"`
 	Name          *string `json:"name"`
@@ -44,6 +44,11 @@ func (p *Platform) apiProduct(_ *http.Request, in struct {
 	HealthURL     *string `json:"healthUrl"`
 }) (Product, error) {
 	product := p.Product()
+	for _, secret := range []**string{&in.APIKey, &in.WebhookSecret} {
+		if *secret != nil && **secret == "" {
+			*secret = nil
+		}
+	}
 	for to, from := range map[*string]*string{
 		&product.Slug: in.Slug, &product.Name: in.Name, &product.APIKey: in.APIKey, &product.WebhookSecret: in.WebhookSecret,
 		&product.WebhookURL: in.WebhookURL, &product.CallbackURL: in.CallbackURL, &product.HealthURL: in.HealthURL,

@@ -70,8 +70,8 @@ func (p *Platform) secure(next http.Handler) http.Handler {
 }
 
 // local says whether the name in a request can be the simulator's: PublicURL's,
-// an IP address, or one that no public name server answers for. Any other is a
-// stranger's page that had its own name point here (DNS rebinding).
+// an IP address, or localhost. Any other may be a stranger's page that had its
+// own name point here (DNS rebinding), be it by a name server of the network.
 func (p *Platform) local(host string) bool {
 	if strings.HasSuffix(p.options.PublicURL, "://"+host) {
 		return true
@@ -80,15 +80,7 @@ func (p *Platform) local(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	if net.ParseIP(strings.Trim(name, "[]")) != nil || !strings.Contains(name, ".") {
-		return true
-	}
-	for _, private := range []string{".localhost", ".local", ".internal", ".test", ".example"} {
-		if strings.HasSuffix(name, private) {
-			return true
-		}
-	}
-	return false
+	return net.ParseIP(strings.Trim(name, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 // lost answers addresses that lead nowhere.

@@ -1,0 +1,82 @@
+package tenancy_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+// A request that was under way when its tenant was cancelled writes nothing
+// any more, whatever its context says, unless its transaction was open.
+func TestInTx_ATenantCancelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for name, way := range map[string]string{"directly": url, "through a pooler": pgtest.Pooler(t, url)} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, tenancy.Options{URL: way, Tenant: things, MaxConns: 4})
+			acme := provision(t, db, "acme") // its context goes on saying active
+			err := db.InTx(acme, func(tx pgx.Tx) error {
+				if err := db.Cancel(t.Context(), slug(t, "acme")); err != nil {
+					return err
+				}
+				_, err := tx.Exec(acme, `INSERT INTO things (owner) VALUES ('opened before')`)
+				return err
+			})
+			if err != nil {
+				t.Errorf("opened before: %v", err)
+			}
+			err = db.InTx(acme, func(pgx.Tx) error { t.Error("the handler ran"); return nil })
+			if !errors.Is(err, tenancy.ErrTenantCancelled) {
+				t.Errorf("opened afterwards: %v, want ErrTenantCancelled", err)
+			}
+			if path := tenancy.SearchPath(t.Context(), db); path != "public" {
+				t.Errorf("the connection is left at %q", path)
+			}
+			if err := db.Restore(t.Context(), slug(t, "acme")); err != nil {
+				t.Fatal(err)
+			}
+			if seen, err := owners(acme, db); err != nil || len(seen) == 0 {
+				t.Errorf("restored: %v, %v", seen, err)
+			}
+			if err := db.Cancel(t.Context(), slug(t, "acme")); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Purge(t.Context(), slug(t, "acme")); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.InTx(acme, func(pgx.Tx) error { return nil }); !errors.Is(err, tenancy.ErrSchemaMissing) {
+				t.Errorf("purged: %v, want ErrSchemaMissing", err)
+			}
+		})
+	}
+}
+
+// A tenant that is cancelled while EachTenant is on its way is left out, and
+// stops nobody else.
+func TestEachTenant_ATenantCancelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: things})
+	for _, name := range []string{"a", "b", "c"} {
+		provision(t, db, name)
+	}
+	var ran []string
+	err := db.EachTenant(t.Context(), func(ctx context.Context) error {
+		tenant, _ := tenancy.TenantFrom(ctx)
+		return db.InTx(ctx, func(pgx.Tx) error {
+			ran = append(ran, tenant.Slug.String())
+			if tenant.Slug.String() == "a" {
+				return db.Cancel(t.Context(), slug(t, "b"))
+			}
+			return nil
+		})
+	})
+	if !errors.Is(err, tenancy.ErrTenantCancelled) || !strings.Contains(err.Error(), "tenant b") || strings.Join(ran, "") != "ac" {
+		t.Errorf("ran for %v: %v; want all but b, which is named", ran, err)
+	}
+}
