@@ -3,8 +3,9 @@
 #
 # Descriptor 0 ends with that program, 3 with the last process of postgres or initdb.
 cat
-while sleep 0.1; do
+while true; do
 	"$1" stop -D "$2" -m fast -t 5 || "$1" stop -D "$2" -m immediate -t 10
+	sleep 0.1
 done >/dev/null 2>&1 &
 cat <&3
 kill $!
