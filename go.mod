@@ -1,6 +1,6 @@
 module example.com/subproduct
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/alexedwards/scs/v2 v2.9.0

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -18,14 +21,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // The test binary is the program itself when it is told so: real processes,
 // that a test can signal and kill.
 func TestMain(m *testing.M) {
-	if os.Getenv("SUBPRODUCT_TEST_AS_PROGRAM") != "" {
-		main()
+	if os.Getenv("TEST_AS_PROGRAM") != "" {
+		os.Exit(execute(fixture.Product()))
 	}
 	os.Exit(m.Run())
 }
@@ -52,7 +57,7 @@ func start(t *testing.T, dir string, env []string, args ...string) *process {
 	}
 	p := &process{Cmd: exec.Command(exe, args...)}
 	p.Dir, p.Stdout, p.Stderr = dir, p, p
-	p.Env = append([]string{"SUBPRODUCT_TEST_AS_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
+	p.Env = append([]string{"TEST_AS_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +109,10 @@ func TestAWrongCallOrConfigurationExitsWith2(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"DATABASE_URL", "APP_SLUG", "PUBLIC_URL", "PLATFORM_URL", "PLATFORM_BASE_URL", "PLATFORM_API_KEY", "WEBHOOK_SECRET", ".env.example"}},
+		{nil, []string{"DATABASE_URL", "APP_SLUG", "PUBLIC_URL", "PLATFORM_URL", "PLATFORM_BASE_URL", "PLATFORM_API_KEY", "WEBHOOK_SECRET", "FIXTURE_GREETING", ".env.example"}},
 		{[]string{"nonsense"}, []string{"nonsense", "usage", "serve"}},
 		{[]string{"serve", "now"}, []string{"now"}},
+		{[]string{"version", "foo"}, []string{"foo"}},
 		{[]string{"dev", "--nonsense"}, []string{"nonsense", "--app-addr"}},
 		{[]string{"healthcheck"}, nil},
 	} {
@@ -127,16 +133,54 @@ func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"help"}, {"version"}} {
 		var out strings.Builder
-		if err := run(t.Context(), args, func(string) (string, bool) { return "", false }, &out); err != nil || out.String() == "" {
+		if err := run(t.Context(), fixture.Product(), args, func(string) (string, bool) { return "", false }, &out); err != nil || out.String() == "" {
 			t.Errorf("%v: %q, %v", args, out.String(), err)
 		}
+	}
+}
+
+// Every command has a help, which needs no configuration; the product's own
+// commands are listed beside the template's.
+func TestCommands_OfTheProductMayNotHaveATemplatesName(t *testing.T) {
+	t.Parallel()
+	p := server.Product{Name: "x", Slug: "x", Commands: []server.Command{{Name: "migrate"}, {Name: "own", Run: func(context.Context, server.Call) error { return nil }}}}
+	none := func(string) (string, bool) { return "", false }
+	if err := run(t.Context(), p, []string{"migrate", "--help"}, none, io.Discard); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "migrate") {
+		t.Errorf("%v, want ErrUsage that names it", err)
+	}
+}
+
+func TestHelp_OfEveryCommand(t *testing.T) {
+	t.Parallel()
+	nothing := func(string) (string, bool) { return "", false }
+	var listed strings.Builder
+	if err := run(t.Context(), fixture.Product(), []string{"help"}, nothing, &listed); err != nil {
+		t.Fatal(err)
+	}
+	all := table(server.CLI{Product: fixture.Product()})
+	if last := all[len(all)-1].name; last != "count-items" {
+		t.Errorf("the last command is %s, want the product's own", last)
+	}
+	for _, c := range all {
+		if !strings.Contains(listed.String(), c.name) {
+			t.Errorf("%s is not listed", c.name)
+		}
+		var out strings.Builder
+		err := run(t.Context(), fixture.Product(), []string{c.name, "--help"}, nothing, &out)
+		if err != nil && !errors.Is(err, flag.ErrHelp) || out.String() == "" {
+			t.Errorf("%s --help: %v, %q", c.name, err, out.String())
+		}
+	}
+	p := start(t, t.TempDir(), nil, "tenants", "--help")
+	if err := p.Wait(); err != nil || !strings.Contains(p.text(), "-yes") {
+		t.Errorf("tenants --help: %v\n%s", err, p.text())
 	}
 }
 
 func serveEnv(databaseURL string) []string {
 	return []string{
 		"DATABASE_URL=" + databaseURL, "LISTEN_ADDR=127.0.0.1:0", "APP_SLUG=app", "PUBLIC_URL=http://127.0.0.1", "PLATFORM_URL=http://127.0.0.1:1",
-		"PLATFORM_BASE_URL=http://127.0.0.1:1", "PLATFORM_API_KEY=key-of-the-test", "WEBHOOK_SECRET=secret-of-the-test",
+		"PLATFORM_BASE_URL=http://127.0.0.1:1", "PLATFORM_API_KEY=key-of-the-test", "WEBHOOK_SECRET=secret-of-the-test", "FIXTURE_GREETING=Hello",
 	}
 }
 
@@ -178,7 +222,7 @@ func TestServeWithoutADatabase(t *testing.T) {
 	p := start(t, t.TempDir(), serveEnv("postgres://postgres@127.0.0.1:1/x"))
 	address := p.match(t, `"address":"([^"]+)"`)[1]
 	p.match(t, "waiting for the database")
-	for path, want := range map[string]int{"/healthz": 503, "/livez": 200, "/notes": 503, "/": 503} {
+	for path, want := range map[string]int{"/healthz": 503, "/livez": 200, "/items": 503, "/": 503} {
 		if got := status("http://" + address + path); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
@@ -295,7 +339,7 @@ func (d *devRun) awaitNothingLeft(t *testing.T) {
 // behind as one can be.
 func behind(t *testing.T, url string, n int) {
 	t.Helper()
-	p := start(t, t.TempDir(), []string{"DATABASE_URL=" + url}, "migrate")
+	p := start(t, t.TempDir(), []string{"DATABASE_URL=" + url, "FIXTURE_GREETING=Hello"}, "migrate")
 	if err := p.Wait(); err != nil {
 		t.Fatal(p.text())
 	}
@@ -324,9 +368,9 @@ func execSQL(t *testing.T, url, sql string) {
 func TestMigrateIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	env := []string{"DATABASE_URL=" + url}
+	env := []string{"DATABASE_URL=" + url, "FIXTURE_GREETING=Hello"}
 	behind(t, url, 2000)
-	execSQL(t, url, `CREATE TABLE tenant_t777.notes (broken int)`)
+	execSQL(t, url, `CREATE TABLE tenant_t777.items (broken int)`)
 	for range 10 {
 		before := count(t, url, `SELECT count(*) FROM public.tenants WHERE schema_version > 0`)
 		p := start(t, t.TempDir(), env, "migrate", "--jobs", "2")
@@ -347,7 +391,7 @@ func TestMigrateIsKilledAgainAndAgain(t *testing.T) {
 	if n := count(t, url, `SELECT count(*) FROM public.tenants WHERE schema_version > 0`); n != 1999 {
 		t.Errorf("%d are up, want 1999", n)
 	}
-	execSQL(t, url, `DROP TABLE tenant_t777.notes`)
+	execSQL(t, url, `DROP TABLE tenant_t777.items`)
 	p = start(t, t.TempDir(), env, "migrate", "--json")
 	if err := p.Wait(); err != nil || !strings.Contains(p.text(), `"migrated": 1,`) || !strings.Contains(p.text(), `"unchanged": 1999`) {
 		t.Errorf("after the repair: %v\n%s", err, p.text())
@@ -364,7 +408,7 @@ const halfMigrated = `
 	SELECT count(*) FROM public.tenants t
 	WHERE slug <> 't777' AND (schema_version > 0) <> EXISTS (
 		SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE n.nspname = 'tenant_' || t.slug AND c.relname = 'notes')`
+		WHERE n.nspname = 'tenant_' || t.slug AND c.relname = 'items')`
 
 func count(t *testing.T, url, sql string) (n int) {
 	t.Helper()

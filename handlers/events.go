@@ -1,15 +1,15 @@
 package handlers
 
-import (
-	"example.com/subproduct/handlers/platform"
-	"example.com/subproduct/tenancy"
-)
+import "example.com/subproduct/tenancy/inbox"
 
-// eventHandlers is what the product does with each type of event. A type that
-// is not here is stored as ignored. Add yours; README.md shows how.
-func (a *App) eventHandlers() tenancy.EventHandlers {
-	return tenancy.EventHandlers{
-		platform.SubscriptionCreated: {Apply: a.DB.OnSubscriptionCreated, NewTenant: true},
-		platform.TenantCancelled:     {Apply: a.DB.OnTenantCancelled, NewTenant: true, Overrides: true},
-	}
+// This file has what the product does with the platform's events, by their type.
+// Each is a function in a file of its own. A type that is not here is stored as
+// ignored. The server itself provisions and cancels tenants.
+//
+//	"invoice.paid": {Apply: invoicePaid},
+//
+// server/README.md shows such a function, and what it may rely on.
+
+func events() inbox.Handlers {
+	return inbox.Handlers{}
 }

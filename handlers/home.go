@@ -8,16 +8,12 @@ import (
 	"example.com/subproduct/handlers/session"
 )
 
+// This file has the landing page and the home of who is signed in.
+
 // home answers GET /: the landing page, or who and where one is.
-func (a *App) home(c echo.Context) error {
+func home(c echo.Context) error {
 	if _, ok := session.From(c.Request().Context()); !ok {
 		return c.Render(http.StatusOK, "landing.html", nil)
 	}
 	return c.Render(http.StatusOK, "home.html", nil)
-}
-
-// me answers GET /api/me.
-func (a *App) me(c echo.Context) error {
-	user, _ := session.From(c.Request().Context())
-	return c.JSON(http.StatusOK, user)
 }

@@ -17,7 +17,7 @@ import (
 
 // notes is the sample business resource, the thing to copy: this file, its
 // test, templates/notes.html, a migration in schema/tenant and its lines in
-// routes.go.
+// routes.go and errors.go.
 type notes struct{ db *tenancy.DB }
 
 type note struct {
@@ -29,8 +29,8 @@ type note struct {
 const maxTitle = 200
 
 var (
-	errNoNote   = echo.NewHTTPError(http.StatusNotFound, "There is no such note.")
-	errBadTitle = echo.NewHTTPError(http.StatusUnprocessableEntity, "A title has 1 to 200 characters.")
+	errNoNote   = errors.New("there is no such note")
+	errBadTitle = errors.New("the title is empty or too long")
 )
 
 // Pages.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
 )
 
@@ -16,9 +17,9 @@ type note struct {
 	CreatedAt string
 }
 
-func TestNotesAPI(t *testing.T) {
+func TestNotes_API(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 
 	var first, second note
@@ -48,9 +49,9 @@ func TestNotesAPI(t *testing.T) {
 	}
 }
 
-func TestNotesRefuseBadInput(t *testing.T) {
+func TestNotes_RefuseBadInput(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	for body, want := range map[string]int{
 		`{"title":""}`:       http.StatusUnprocessableEntity,

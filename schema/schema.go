@@ -1,5 +1,5 @@
 // Package schema holds the SQL of the product, embedded into the binary:
-// shared for the public schema, tenant for the schema of each tenant.
+// tenant for the schema of each tenant, shared for the tables of all.
 // See README.md for how to write a migration.
 package schema
 
@@ -8,14 +8,14 @@ import (
 	"io/fs"
 )
 
-//go:embed shared/*.sql tenant/*.sql
+//go:embed tenant shared
 var files embed.FS
 
-// Shared are the migrations of the public schema. They belong to the template.
-func Shared() fs.FS { return sub("shared") }
-
-// Tenant are the migrations of every tenant's schema. They are yours.
+// Tenant are the migrations of every tenant's schema.
 func Tenant() fs.FS { return sub("tenant") }
+
+// Shared are the migrations of the product's tables in public.
+func Shared() fs.FS { return sub("shared") }
 
 func sub(dir string) fs.FS {
 	f, err := fs.Sub(files, dir)

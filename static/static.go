@@ -3,7 +3,8 @@ package static
 
 import "embed"
 
-// FS is every file, by name.
+// FS is every file, by name. The whole folder is embedded, so that it may hold
+// no asset at all; Go files and READMEs are not served.
 //
-//go:embed *.css *.svg
+//go:embed *
 var FS embed.FS

@@ -10,7 +10,8 @@ package templates
 
 import "embed"
 
-// FS is every page, by file name.
+// FS is every page, by file name. The whole folder is embedded, so that it may
+// hold no page at all; only *.html are read.
 //
-//go:embed *.html
+//go:embed *
 var FS embed.FS

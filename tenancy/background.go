@@ -29,7 +29,7 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 		switch {
 		case err == nil && behind == 0:
 			return
-		case err != nil && !errors.Is(err, errBusy) && ctx.Err() == nil:
+		case err != nil && !errors.Is(err, ErrBusy) && ctx.Err() == nil:
 			db.log.ErrorContext(ctx, "background migration", "error", err)
 		}
 		select {
@@ -39,7 +39,7 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 	}
 }
 
-// migrateAsLeader migrates unless another replica does, which gives errBusy,
+// migrateAsLeader migrates unless another replica does, which gives ErrBusy,
 // and returns how many tenants failed. To lead is to hold the lock of an idle
 // transaction; it has no snapshot, so it holds up no vacuum.
 func (db *DB) migrateAsLeader(ctx context.Context) (failed int, err error) {
@@ -49,7 +49,7 @@ func (db *DB) migrateAsLeader(ctx context.Context) (failed int, err error) {
 			return err
 		}
 		if !leader {
-			return errBusy
+			return ErrBusy
 		}
 		failed, err = db.migrateQuietly(ctx)
 		return err

@@ -75,7 +75,7 @@ func BenchmarkProvision(b *testing.B) {
 	url := durable(b)
 	db := open(b, tenancy.Options{URL: url, Tenant: fiveFiles})
 	conn := connect(b, url)
-	script, err := db.SchemaScript()
+	script, err := tenancy.SchemaScript(fiveFiles)
 	if err != nil {
 		b.Fatal(err)
 	}

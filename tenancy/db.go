@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -10,24 +11,24 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
-
-	"example.com/subproduct/schema"
 )
 
 // DB is the product's database. Its connections are reached through InTx and
 // the functions of this package, and in no other way.
 type DB struct {
 	pool     *pgxpool.Pool
-	shared   *migrations
+	template *migrations // the template's own tables in public
+	shared   *migrations // the product's
 	tenant   *migrations
 	options  Options
 	log      *slog.Logger
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
-	noRoles  atomic.Bool          // the database user may not make roles
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc
@@ -36,18 +37,22 @@ type DB struct {
 // Options configure Open. Only URL is needed.
 type Options struct {
 	URL      string
-	MaxConns int // 0: pgx's default
-	// TenantRoles gives each tenant a database role of its own; see roles.go.
-	TenantRoles bool
+	MaxConns int    // 0: pgx's default
+	Name     string // application_name where the URL has none; empty: app
+	// Tenant and Shared are the product's migrations: of each tenant's schema,
+	// and of its tables in public. nil: none.
+	Tenant, Shared fs.FS
+	// OnProvision, when not nil, runs in the transaction that makes a tenant,
+	// after its migrations, with the search_path on its schema. An error undoes
+	// everything. It does not run for a tenant that is there, or is restored.
+	OnProvision func(ctx context.Context, tx pgx.Tx, slug Slug) error
 	// MaxTenantsPerConn is after how many different tenants a connection is
 	// replaced; 0: 250.
 	MaxTenantsPerConn int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
-	// Shared and Tenant are the migrations; nil: those of the package schema.
-	Shared, Tenant fs.FS
-	Logger         *slog.Logger // nil: slog.Default()
-	// Configure, when not nil, may change the pool's configuration.
+	Logger       *slog.Logger // nil: slog.Default()
+	// Configure, when not nil, may change the configuration of every pool.
 	Configure func(*pgxpool.Config)
 }
 
@@ -57,60 +62,76 @@ const (
 	connLifetime       = 30 * time.Minute
 	connLifetimeJitter = 5 * time.Minute
 	connectTimeout     = 5 * time.Second
+	// cancelTimeout bounds the wait for a statement that was cancelled with its
+	// context. A connection that does not answer by then is closed.
+	cancelTimeout = 500 * time.Millisecond
+	// closeTimeout bounds the wait for connections that are in use at Close.
+	closeTimeout = 2 * time.Second
 )
 
 // Open reads the migrations and prepares the pool. It does not connect: a
 // database that is down is an error of the first use, not of Open.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	if o.Shared == nil {
-		o.Shared = schema.Shared()
-	}
-	if o.Tenant == nil {
-		o.Tenant = schema.Tenant()
-	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	shared, err := readMigrations(o.Shared)
-	if err != nil {
-		return nil, fmt.Errorf("schema/shared: %w", err)
+	db := &DB{options: o, log: o.Logger}
+	if err := db.readMigrations(); err != nil {
+		return nil, err
 	}
-	tenant, err := readMigrations(o.Tenant)
-	if err != nil {
-		return nil, fmt.Errorf("schema/tenant: %w", err)
-	}
-	config, err := poolConfig(o)
+	pool, err := db.newPool(ctx, o.MaxConns)
 	if err != nil {
 		return nil, err
+	}
+	db.pool = pool
+	db.base, db.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return db, nil
+}
+
+func (db *DB) readMigrations() (err error) {
+	if db.template, err = templateMigrations(); err != nil {
+		return fmt.Errorf("tenancy/schema: %w", err)
+	}
+	if db.shared, err = readMigrations(db.options.Shared); err != nil {
+		return fmt.Errorf("schema/shared: %w", err)
+	}
+	if db.tenant, err = readMigrations(db.options.Tenant); err != nil {
+		return fmt.Errorf("schema/tenant: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(db.options.URL)
+	if err != nil {
+		return nil, fmt.Errorf("database URL: %w", err)
+	}
+	if conns > 0 {
+		config.MaxConns = int32(min(conns, 10_000))
+	}
+	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.BuildContextWatcherHandler = cancelStatement
+	delete(config.ConnConfig.RuntimeParams, "search_path")
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
+	}
+	config.AfterConnect = publicOnly
+	config.AfterRelease = metFewerThan(cmp.Or(db.options.MaxTenantsPerConn, maxTenantsPerConn))
+	if db.options.Configure != nil {
+		db.options.Configure(config)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	base, stop := context.WithCancel(context.WithoutCancel(ctx))
-	return &DB{pool: pool, shared: shared, tenant: tenant, options: o, log: o.Logger, base: base, stop: stop}, nil
+	return pool, nil
 }
 
-func poolConfig(o Options) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(o.URL)
-	if err != nil {
-		return nil, fmt.Errorf("database URL: %w", err)
-	}
-	if o.MaxConns > 0 {
-		config.MaxConns = int32(min(o.MaxConns, 10_000))
-	}
-	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
-	config.ConnConfig.ConnectTimeout = connectTimeout
-	delete(config.ConnConfig.RuntimeParams, "search_path")
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "subproduct"
-	}
-	config.AfterConnect = publicOnly
-	config.AfterRelease = metFewerThan(orDefault(o.MaxTenantsPerConn, maxTenantsPerConn))
-	if o.Configure != nil {
-		o.Configure(config)
-	}
-	return config, nil
+// cancelStatement has a statement whose context ends cancelled at the server,
+// which keeps the connection and says whether the statement had an effect.
+func cancelStatement(conn *pgconn.PgConn) ctxwatch.Handler {
+	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelTimeout}
 }
 
 // publicOnly makes a tenant's table not exist outside InTx. The search_path is
@@ -121,9 +142,19 @@ func publicOnly(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// Close ends the work that goes on in the background, waits for the connections
-// that are in use and closes the pool.
+// Close ends the work that goes on in the background and closes the pool. It
+// does not wait for ever for connections in use: a handler that ignores its
+// context must not keep the process from ending.
 func (db *DB) Close() {
 	db.stop()
-	db.pool.Close()
+	closePool(db.pool)
+}
+
+func closePool(pool *pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() { pool.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout):
+	}
 }

@@ -1,7 +1,7 @@
 // Package tenancy keeps the tenants: their slugs and registry, their schemas
-// and migrations, the transaction that a request's data is reached through,
-// their sessions, and the inbox of the platform's events.
+// and migrations, the transactions that data is reached through, and their
+// sessions. The inbox of the platform's events is in tenancy/inbox.
 //
-// A business handler needs one name of it, DB.InTx. An event handler needs
-// EventHandler.
+// A business handler needs DB.InTx, and DB.InShared and DB.EachTenant for what
+// is not one tenant's.
 package tenancy

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
 		return err
 	}
 	var mu sync.Mutex
-	return db.eachCurrent(ctx, orDefault(jobs, 4), func(slug Slug) error {
+	return db.eachCurrent(ctx, cmp.Or(jobs, 4), func(slug Slug) error {
 		got, err := db.catalogOf(ctx, slug)
 		if err != nil {
 			return err
@@ -66,20 +67,30 @@ func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
 var referenceSlug = Slug{"0_reference_for_drift_0"}
 
 func (db *DB) reference(ctx context.Context) (c catalog, err error) {
-	err = db.transact(ctx, beginLocked(referenceSlug), func(tx pgx.Tx) error {
-		d := &txDriver{ctx: ctx, tx: tx, slug: referenceSlug, create: true, migrations: db.tenant}
+	err = db.withReference(ctx, func(tx pgx.Tx) error {
+		c, err = readCatalog(ctx, tx, referenceSlug)
+		return err
+	})
+	return c, err
+}
+
+// withReference runs fn where a tenant's schema has just been built.
+func (db *DB) withReference(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	err := db.transact(ctx, beginLocked(referenceSlug), func(tx pgx.Tx) error {
+		d := &txDriver{ctx: ctx, tx: tx, slug: referenceSlug, create: true, migrations: db.tenant,
+			versions: referenceSlug.ident() + ".schema_migrations"}
 		if err := db.tenant.up(d); err != nil {
 			return err
 		}
-		if c, err = readCatalog(ctx, tx, referenceSlug); err != nil {
+		if err := fn(tx); err != nil {
 			return err
 		}
 		return errRolledBack
 	})
 	if !errors.Is(err, errRolledBack) {
-		return nil, fmt.Errorf("reference schema: %w", err)
+		return fmt.Errorf("reference schema: %w", err)
 	}
-	return c, nil
+	return nil
 }
 
 func (db *DB) catalogOf(ctx context.Context, slug Slug) (c catalog, err error) {

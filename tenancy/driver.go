@@ -24,7 +24,8 @@ type txDriver struct {
 	ctx        context.Context
 	tx         pgx.Tx
 	migrations *migrations
-	slug       Slug      // zero: the shared schema
+	slug       Slug      // zero: public
+	versions   string    // the version table, as an SQL name
 	create     bool      // the schema may be missing
 	citus      bool      // place the schema as a shard, and send one statement a message
 	version    int64     // where the schema is; 0: nowhere yet
@@ -50,20 +51,19 @@ func (d *txDriver) Lock() error {
 }
 
 func (d *txDriver) prologue() string {
-	schema, path := "public", "public"
-	var create string
+	create, path := "", "public, pg_temp"
 	if !d.slug.IsZero() {
-		schema, path = d.slug.ident(), d.slug.ident()+", public"
+		path = d.slug.ident() + ", public, pg_temp"
 	}
 	if d.create {
-		create = "CREATE SCHEMA IF NOT EXISTS " + schema + "; "
+		create = "CREATE SCHEMA IF NOT EXISTS " + d.slug.ident() + "; "
 	}
 	if d.citus {
 		create = shardSchema + create
 	}
 	return create + "SET LOCAL search_path TO " + path + "; " +
-		"CREATE TABLE IF NOT EXISTS " + schema + ".schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
-		"SELECT version FROM " + schema + ".schema_migrations ORDER BY version DESC LIMIT 1"
+		"CREATE TABLE IF NOT EXISTS " + d.versions + " (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
+		"SELECT version FROM " + d.versions + " ORDER BY version DESC LIMIT 1"
 }
 
 // Unlock does nothing: the transaction's end unlocks.
@@ -120,12 +120,7 @@ func (d *txDriver) Run(migration io.Reader) (err error) {
 
 // versionRow is the SQL that records the version, as golang-migrate keeps it.
 func (d *txDriver) versionRow() string {
-	schema := "public"
-	if !d.slug.IsZero() {
-		schema = d.slug.ident()
-	}
-	return fmt.Sprintf("DELETE FROM %s.schema_migrations; INSERT INTO %s.schema_migrations (version, dirty) VALUES (%d, false)",
-		schema, schema, d.version)
+	return fmt.Sprintf("DELETE FROM %[1]s; INSERT INTO %[1]s (version, dirty) VALUES (%[2]d, false)", d.versions, d.version)
 }
 
 var errNotOffered = errors.New("not offered: tenants are dropped by purge alone")

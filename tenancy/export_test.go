@@ -10,7 +10,4 @@ func SearchPath(ctx context.Context, db *DB) (path string) {
 	return path
 }
 
-// Sweep is the inbox's cleaning, at once.
-func Sweep(ctx context.Context, in *Inbox) { in.sweep(ctx) }
-
 var SplitSQL = splitSQL

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type fleet struct {
 	at      FleetProgress
 	failed  []TenantFailure
 	tried   map[Slug]bool // those in work, and those that failed: once is enough
+	waited  map[Slug]int  // how often a tenant's tables were locked by somebody else
 	left    int           // how many this phase may still begin; below zero: no limit
 }
 
@@ -59,8 +61,8 @@ type fleet struct {
 // It returns ErrStopped, wrapped, when the canary or MaxFailures ended it, and
 // an error of the database or the context; failures of tenants are no error.
 func (db *DB) MigrateTenants(ctx context.Context, o FleetOptions) (FleetResult, error) {
-	o.Jobs = orDefault(o.Jobs, 4)
-	f := &fleet{db: db, options: o, tried: map[Slug]bool{}}
+	o.Jobs = cmp.Or(o.Jobs, 4)
+	f := &fleet{db: db, options: o, tried: map[Slug]bool{}, waited: map[Slug]int{}}
 	behind, err := f.countBehind(ctx)
 	if err != nil {
 		return FleetResult{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,18 +27,23 @@ func (f *fleet) pass(ctx context.Context) error {
 
 // work takes tenants one after the other in the order of the registry's index.
 func (f *fleet) work(ctx context.Context) error {
-	var after claim
+	var after position
 	for f.begin() {
+		from := after
 		err := f.one(ctx, &after)
 		switch {
-		case errors.Is(err, errNothing):
+		case errors.Is(err, errNoneLeft):
 			return nil
 		case after.slug.IsZero():
 			return err // no tenant could even be claimed
-		case errors.Is(err, errBusy):
+		case errors.Is(err, ErrBusy):
 			f.unbegin() // somebody else has it
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case sqlState(err) == codeLockTimeout && f.postpone(after.slug):
+			f.unbegin()
+			after = from
+			pause(ctx, lockedPause)
 		case err != nil && IsUnreachable(err) && sqlState(err) != codeLockTimeout:
 			return err
 		default:
@@ -63,6 +69,34 @@ func (f *fleet) unbegin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.left++
+}
+
+const (
+	// A tenant's migration gives way to who uses its tables, and is tried so
+	// often before it counts as failed.
+	lockedTries = 8
+	lockedPause = 200 * time.Millisecond
+)
+
+// postpone reports whether a tenant whose tables are in use is to be tried
+// again in this run.
+func (f *fleet) postpone(slug Slug) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waited[slug]++
+	if f.waited[slug] >= lockedTries {
+		return false
+	}
+	delete(f.tried, slug)
+	return true
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // note counts a tenant, and keeps why it failed.
@@ -94,45 +128,58 @@ func (f *fleet) tooMany() bool {
 
 func (db *DB) noteFailure(ctx context.Context, slug Slug, cause error) error {
 	_, err := db.pool.Exec(ctx, `UPDATE public.tenants SET migrate_error = $2, updated_at = now() WHERE slug = $1`,
-		slug.s, errorText(cause))
+		slug.s, StorableError(cause))
 	return err
 }
 
-// claim is where a worker is in the registry.
-type claim struct {
+var errNoneLeft = errors.New("no tenant is left")
+
+// position is where a worker is in the registry.
+type position struct {
 	version int64
 	slug    Slug
 }
 
-// one migrates the next tenant after *after and moves it on. The row's lock
-// shares tenants out among runs; the tenant's lock, which is not waited for, is
-// shared with events and requests that work on the tenant.
-func (f *fleet) one(ctx context.Context, after *claim) error {
+// one migrates the next tenant after *after and moves it on. The tenant's lock,
+// which is not waited for, shares tenants out among runs, and with events and
+// requests that work on the tenant. The registry row is not locked until the
+// migration has run: a sign-in needs it.
+func (f *fleet) one(ctx context.Context, after *position) error {
 	from := *after
-	*after = claim{}
+	*after = position{}
 	return f.db.transact(ctx, beginClaim, func(tx pgx.Tx) error {
 		var free bool
 		err := tx.QueryRow(ctx, `
 			SELECT schema_version, slug, pg_try_advisory_xact_lock($5, hashtext(slug))
 			FROM (
 				SELECT schema_version, slug FROM public.tenants
-				WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND ($4 = '' OR slug = $4)
+				WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND ($4 = '' OR slug = $4) AND slug <> ALL ($6)
 				ORDER BY schema_version, slug
-				LIMIT 1
-				FOR NO KEY UPDATE SKIP LOCKED) t`,
-			f.db.tenant.latest, from.version, from.slug.s, f.options.Only.s, lockSpace).
+				LIMIT 1) t`,
+			f.db.tenant.latest, from.version, from.slug.s, f.options.Only.s, lockSpace, f.working()).
 			Scan(&after.version, &after.slug.s, &free)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return errNothing
+			return errNoneLeft
 		}
 		if err != nil {
 			return err
 		}
 		if !free || !f.try(after.slug) {
-			return errBusy
+			return ErrBusy
 		}
 		return f.db.upgradeTenant(ctx, tx, after.slug)
 	})
+}
+
+// working are the tenants that are tried or in work now.
+func (f *fleet) working() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	slugs := make([]string, 0, len(f.tried))
+	for slug := range f.tried {
+		slugs = append(slugs, slug.s)
+	}
+	return slugs
 }
 
 // try reports whether the tenant was neither in work nor failed in this run, and

@@ -9,24 +9,23 @@ import (
 )
 
 // Cancel ends a tenant's access at once: every session of it is gone, on every
-// replica, with the commit. Its data stays. It returns ErrUnknownTenant.
+// replica, with the commit. Its data stays. It is the operator's word: older
+// lifecycle events that are not finished are void. It returns ErrUnknownTenant.
 func (db *DB) Cancel(ctx context.Context, slug Slug) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		return cancelTenant(ctx, tx, slug)
-	})
+	return db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
 }
 
 // Restore brings a cancelled tenant back with its data, at this program's
 // version. It does nothing to an active one, and returns ErrUnknownTenant or
 // ErrPurging.
 func (db *DB) Restore(ctx context.Context, slug Slug) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+	return db.command(ctx, slug, func(tx pgx.Tx) error {
 		if err := notPurging(ctx, tx, slug); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
-			UPDATE public.tenants SET status = $2, cancelled_at = NULL, updated_at = now()
-			WHERE slug = $1 AND status = $3`, slug.s, Active, Cancelled)
+			UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
+			WHERE slug = $1 AND status = 'cancelled'`, slug.s)
 		if err != nil {
 			return fmt.Errorf("restore tenant %s: %w", slug, err)
 		}
@@ -38,36 +37,44 @@ func (db *DB) Restore(ctx context.Context, slug Slug) error {
 	})
 }
 
-// cancelTenant is Cancel in a transaction that holds the tenant's lock.
+// command runs an operator's change of a tenant's state under its lock, and
+// makes it the latest word about the tenant.
+func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) error) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, fmt.Sprintf(`
+			UPDATE public.tenants SET commanded_at = clock_timestamp() WHERE slug = '%s';
+			UPDATE public.webhook_events SET status = 'done', last_error = 'void: superseded by an operator''s command',
+				claimed_by = NULL, processed_at = clock_timestamp()
+			WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s))
+		return err
+	})
+}
+
+// cancelTenant is Cancel in a transaction that holds the tenant's lock. The
+// sessions are ended by a statement of its own, in the same message: it sees
+// those of sign-ins that held the tenant's row until now.
 func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	tag, err := tx.Exec(ctx, `
-		UPDATE public.tenants
-		SET status = $2, cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
-		WHERE slug = $1`, slug.s, Cancelled)
-	if err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
+		WHERE slug = $1`, slug.s)
+	batch.Queue(EndSessionsOfCancelled, slug.s)
+	results := tx.SendBatch(ctx, batch)
+	tag, err := results.Exec()
+	if err = errors.Join(err, results.Close()); err != nil {
 		return fmt.Errorf("cancel tenant %s: %w", slug, err)
 	}
 	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("cancel tenant %s: %w", slug, ErrUnknownTenant)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM public.sessions WHERE tenant_slug = $1`, slug.s); err != nil {
-		return fmt.Errorf("cancel tenant %s: end sessions: %w", slug, err)
-	}
 	return nil
 }
 
-// OnSubscriptionCreated provisions the event's tenant (contract, section 6).
-func (db *DB) OnSubscriptionCreated(ctx context.Context, tx pgx.Tx, e Event) error {
-	return db.provision(ctx, tx, e.Tenant)
-}
-
-// OnTenantCancelled cancels the event's tenant (contract, section 6). There is
-// nothing to do for a tenant that never came to be.
-func (db *DB) OnTenantCancelled(ctx context.Context, tx pgx.Tx, e Event) error {
-	err := cancelTenant(ctx, tx, e.Tenant)
-	if errors.Is(err, ErrUnknownTenant) {
-		db.log.WarnContext(ctx, "cancellation of a tenant that is not here", "tenant", e.Tenant.String())
-		return nil
-	}
-	return err
-}
+// EndSessionsOfCancelled is SQL that ends the sessions of tenant $1 if it is
+// cancelled.
+const EndSessionsOfCancelled = `
+	DELETE FROM public.sessions s USING public.tenants t
+	WHERE s.tenant_slug = $1 AND t.slug = $1 AND t.status = 'cancelled'`

@@ -19,8 +19,8 @@ import (
 func TestTheScriptMakesWhatProvisioningMakes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	db := open(t, tenancy.Options{URL: url}) // the product's own migrations
-	script, err := db.SchemaScript()
+	db := open(t, tenancy.Options{URL: url, Tenant: fiveFiles})
+	script, err := tenancy.SchemaScript(fiveFiles)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,11 @@ type migrations struct {
 	latest int64            // 0: there are none
 }
 
+// readMigrations reads the files of a folder; nil is an empty one.
 func readMigrations(fsys fs.FS) (*migrations, error) {
+	if fsys == nil {
+		return &migrations{}, nil
+	}
 	driver, err := iofs.New(fsys, ".")
 	if err != nil {
 		return nil, err

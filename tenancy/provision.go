@@ -15,19 +15,42 @@ import (
 // fails, and ErrPurging. A schema that is newer than this program is left as it
 // is.
 func (db *DB) Provision(ctx context.Context, slug Slug) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		return db.provision(ctx, tx, slug)
-	})
+	return db.command(ctx, slug, func(tx pgx.Tx) error { return db.provision(ctx, tx, slug) })
 }
 
 // provision is Provision in a transaction that holds the tenant's lock. Its
 // search_path is the tenant's afterwards.
 func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
-		INSERT INTO public.tenants (slug, status, schema_version, db_role) VALUES ('%[1]s', 'active', %[2]d, %[3]s)
+	if ready, err := db.reactivate(ctx, tx, slug); ready || err != nil {
+		return err
+	}
+	isNew, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
+		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
-			schema_version = %[2]d, db_role = %[3]s, migrate_error = NULL, updated_at = now()
-		WHERE tenants.purging_since IS NULL`)
+			schema_version = %[2]d, migrate_error = NULL, updated_at = now()
+		WHERE tenants.purging_since IS NULL
+		RETURNING xmax = 0`)
+	if err != nil || !isNew || db.options.OnProvision == nil {
+		return err
+	}
+	if err := db.options.OnProvision(ctx, tx, slug); err != nil {
+		return fmt.Errorf("tenant %s: OnProvision: %w", slug, err)
+	}
+	return nil
+}
+
+// reactivate is provision for a tenant whose schema needs nothing: one
+// statement. It reports whether that was so.
+func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug) (ready bool, err error) {
+	tag, err := tx.Exec(ctx, `
+		UPDATE public.tenants SET status = 'active', cancelled_at = NULL, migrate_error = NULL, updated_at = now()
+		WHERE slug = $1 AND schema_version >= $2 AND purging_since IS NULL AND to_regnamespace($3) IS NOT NULL
+			AND set_config('search_path', $3 || ', public, pg_temp', true) <> ''`,
+		slug.s, db.tenant.latest, slug.ident())
+	if err != nil {
+		return false, fmt.Errorf("tenant %s: %w", slug, err)
+	}
+	return tag.RowsAffected() > 0, nil
 }
 
 // provisionUnlessCancelled is Provision for one who has not the platform's word
@@ -57,52 +80,37 @@ func (db *DB) upgrade(ctx context.Context, slug Slug) error {
 
 // upgradeTenant is upgrade in a transaction that holds the tenant's lock.
 func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
-		UPDATE public.tenants SET schema_version = %[2]d, db_role = %[3]s, migrate_error = NULL, updated_at = now()
-		WHERE slug = '%[1]s'`)
+	_, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
+		UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now()
+		WHERE slug = '%[1]s' RETURNING false`)
+	return err
 }
 
 // migrateTenant runs the files that the tenant lacks and records the outcome in
 // both places, the schema and the registry, in one message. register is a
-// format of the slug, which is safe inside quotes, the version, and the role as
-// a literal; it must touch the tenant's row, unless the tenant is being purged.
-func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) error {
-	citus, err := db.onCitus(ctx, d.tx)
-	if err != nil {
-		return err
+// format of the slug, which is safe inside quotes, and of the version; it
+// touches the tenant's row, unless the tenant is being purged, and returns
+// whether it made that row.
+func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) (isNew bool, err error) {
+	d.ctx, d.migrations, d.versions = ctx, db.tenant, d.slug.ident()+".schema_migrations"
+	if d.citus, err = db.onCitus(ctx, d.tx); err != nil {
+		return false, err
 	}
-	d.ctx, d.migrations, d.citus = ctx, db.tenant, citus
 	if err := db.tenant.up(d); err != nil {
-		return fmt.Errorf("tenant %s: %w", d.slug, err)
+		return false, fmt.Errorf("tenant %s: %w", d.slug, err)
 	}
 	if d.version > db.tenant.latest {
 		db.log.WarnContext(ctx, "the tenant's schema is newer than this program",
 			"tenant", d.slug.String(), "version", d.version, "newest_known", db.tenant.latest)
 	}
-	role, err := db.makeRole(d)
+	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version)
+	results, err := d.tx.Conn().PgConn().Exec(ctx, record).ReadAll()
 	if err != nil {
-		return fmt.Errorf("tenant %s: role: %w", d.slug, err)
+		return false, fmt.Errorf("tenant %s: record version: %w", d.slug, err)
 	}
-	record := d.versionRow() + ";" + fmt.Sprintf(register, d.slug.s, d.version, role)
-	registered, err := d.tx.Exec(ctx, record)
-	if err != nil {
-		return fmt.Errorf("tenant %s: record version: %w", d.slug, err)
+	registered := results[len(results)-1].Rows
+	if len(registered) == 0 {
+		return false, fmt.Errorf("tenant %s: %w", d.slug, ErrPurging)
 	}
-	if registered.RowsAffected() == 0 {
-		return fmt.Errorf("tenant %s: %w", d.slug, ErrPurging)
-	}
-	return nil
-}
-
-// MigrateShared brings the public schema to this program's version. Replicas
-// that start together wait for each other.
-func (db *DB) MigrateShared(ctx context.Context) error {
-	return db.transact(ctx, beginLocked(Slug{}), func(tx pgx.Tx) error {
-		d := &txDriver{ctx: ctx, tx: tx, migrations: db.shared}
-		if err := db.shared.up(d); err != nil {
-			return fmt.Errorf("shared schema: %w", err)
-		}
-		_, err := tx.Exec(ctx, d.versionRow())
-		return err
-	})
+	return string(registered[0][0]) == "t", nil
 }

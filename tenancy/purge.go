@@ -39,23 +39,22 @@ func (db *DB) Purge(ctx context.Context, slug Slug) error {
 			break
 		}
 	}
-	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		var role string
-		err := tx.QueryRow(ctx, `DELETE FROM public.tenants WHERE slug = $1 RETURNING coalesce(db_role, '')`, slug.s).Scan(&role)
-		if err != nil {
-			return err
-		}
-		drop := fmt.Sprintf(`DROP SCHEMA IF EXISTS %s CASCADE`, slug.ident())
-		if role != "" {
-			drop += `; DROP ROLE IF EXISTS ` + pgx.Identifier{role}.Sanitize()
-		}
-		_, err = tx.Exec(ctx, drop)
-		return err
-	})
-	if err != nil {
+	if err := db.finishPurge(ctx, slug); err != nil {
 		return fmt.Errorf("purge tenant %s: %w", slug, err)
 	}
 	return nil
+}
+
+// finishPurge drops what is left of the schema, the registry row with its
+// sessions, and every event of the tenant, for their bodies are its data too.
+func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
+	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, fmt.Sprintf(`
+			DELETE FROM public.webhook_events WHERE tenant_slug = '%s';
+			DELETE FROM public.tenants WHERE slug = '%[1]s';
+			DROP SCHEMA IF EXISTS %[2]s CASCADE`, slug.s, slug.ident()))
+		return err
+	})
 }
 
 func (db *DB) beginPurge(ctx context.Context, slug Slug) error {

@@ -30,35 +30,42 @@ func (db *DB) EnsureReady(ctx context.Context, slug Slug) error {
 
 // catchUp migrates a tenant that is behind before its first use. After a failure
 // the tenant's requests get the same error for a while: they must not all run
-// the migration in vain.
+// the migration in vain, nor stand in the way of replicas that need none, which
+// a migration that waits for a table does.
 func (db *DB) catchUp(ctx context.Context, t Tenant) error {
-	if t.SchemaVersion >= db.tenant.latest && !db.lacksRole(t) || !db.options.MigrateOnUse {
+	if t.SchemaVersion >= db.tenant.latest || !db.options.MigrateOnUse {
 		return nil
 	}
-	if last, ok := db.failures.Load(t.Slug); ok && time.Since(last.(failure).at) < failurePause {
-		return last.(failure).err
+	last, _ := db.failures.Load(t.Slug)
+	before, _ := last.(failure)
+	if time.Since(before.at) < before.pause {
+		return before.err
 	}
 	return db.once(ctx, t.Slug, func(ctx context.Context) error {
 		err := db.upgrade(ctx, t.Slug)
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNotMigrated, err)
 		}
-		if err == nil || ctx.Err() != nil || IsUnreachable(err) {
+		if err == nil || ctx.Err() != nil || IsUnreachable(err) && sqlState(err) != codeLockTimeout {
 			db.failures.Delete(t.Slug)
 			return err
 		}
 		db.log.ErrorContext(ctx, "tenant not migrated", "tenant", t.Slug.String(), "error", err)
-		db.failures.Store(t.Slug, failure{time.Now(), err})
+		db.failures.Store(t.Slug, failure{time.Now(), min(max(2*before.pause, minFailurePause), maxFailurePause), err})
 		return errors.Join(err, db.noteFailure(ctx, t.Slug, err))
 	})
 }
 
-// failurePause is how long a migration that failed is not tried again by use.
-const failurePause = 5 * time.Second
+// A migration on use that failed is tried again after a pause, which doubles.
+const (
+	minFailurePause = 2 * time.Second
+	maxFailurePause = 30 * time.Second
+)
 
 type failure struct {
-	at  time.Time
-	err error
+	at    time.Time
+	pause time.Duration
+	err   error
 }
 
 // once runs work for the tenant unless it runs already, and waits for it as

@@ -21,11 +21,10 @@ type Tenant struct {
 	LastSignInAt  *time.Time
 	MigrateError  string // why the last migration failed; empty when it did not
 	PurgingSince  *time.Time
-	Role          string // the database role of its requests; empty: none
 }
 
 const tenantColumns = `slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at,
-	coalesce(migrate_error, ''), purging_since, coalesce(db_role, '')`
+	coalesce(migrate_error, ''), purging_since`
 
 // Tenant returns one row of the registry, or ErrUnknownTenant.
 func (db *DB) Tenant(ctx context.Context, slug Slug) (Tenant, error) {
@@ -69,7 +68,7 @@ func (db *DB) Tenants(ctx context.Context, only Slug, each func(t Tenant, size i
 // targets are where a row of tenantColumns goes.
 func (t *Tenant) targets() []any {
 	return []any{&t.Slug.s, &t.Status, &t.PlanType, &t.SchemaVersion,
-		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.MigrateError, &t.PurgingSince, &t.Role}
+		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.MigrateError, &t.PurgingSince}
 }
 
 // Versions counts the tenants at each schema version, and names those whose

@@ -11,29 +11,33 @@ import (
 	"maps"
 )
 
-// SchemaScript is the tenant's schema as one SQL script, for the platform's
+// SchemaScript is the migrations of a tenant's schema as one SQL script, for the platform's
 // "Schema script" field (contract, tenant schema rules 3 and 4). It is to be
 // run on an empty schema with the search_path already set, and makes the same
 // catalog as Provision does, the version row included. Its first line carries
 // the version and a checksum of what follows.
-func (db *DB) SchemaScript() (string, error) {
+func SchemaScript(tenant fs.FS) (string, error) {
+	files, err := readMigrations(tenant)
+	if err != nil {
+		return "", fmt.Errorf("schema/tenant: %w", err)
+	}
 	var body strings.Builder
 	body.WriteString("CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL);\n")
-	for _, version := range slices.Sorted(maps.Keys(db.tenant.names)) {
-		name := db.tenant.names[version]
-		content, err := fs.ReadFile(db.tenant.fsys, name)
+	for _, version := range slices.Sorted(maps.Keys(files.names)) {
+		name := files.names[version]
+		content, err := fs.ReadFile(files.fsys, name)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&body, "\n-- %s\n%s", name, terminated(string(content)))
 	}
-	if db.tenant.latest > 0 {
-		fmt.Fprintf(&body, "\nINSERT INTO schema_migrations (version, dirty) VALUES (%d, false);\n", db.tenant.latest)
+	if files.latest > 0 {
+		fmt.Fprintf(&body, "\nINSERT INTO schema_migrations (version, dirty) VALUES (%d, false);\n", files.latest)
 	}
 	sum := sha256.Sum256([]byte(body.String()))
 	return fmt.Sprintf("-- Tenant schema, version %d, sha256 %s\n"+
 		"-- Run it in one transaction, with search_path set to the tenant's schema and then public.\n\n%s",
-		db.tenant.latest, hex.EncodeToString(sum[:]), body.String()), nil
+		files.latest, hex.EncodeToString(sum[:]), body.String()), nil
 }
 
 // terminated ends a file's last statement, behind whatever comment ends it.

@@ -32,13 +32,13 @@ func hashToken(token string) []byte {
 // trip. found is false for a token that is unknown, expired or of a tenant that
 // is not active: a cancellation needs no other check anywhere.
 func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
-	var slug, status, plan, role *string
+	var slug, status, plan *string
 	var version *int64
 	err = db.pool.QueryRow(ctx, `
-		SELECT s.data, t.slug, t.status, t.plan_type, t.schema_version, coalesce(t.db_role, '')
+		SELECT s.data, t.slug, t.status, t.plan_type, t.schema_version
 		FROM public.sessions s LEFT JOIN public.tenants t ON t.slug = s.tenant_slug
 		WHERE s.token_hash = $1 AND s.expires_at > now() AND (s.tenant_slug IS NULL OR t.status = 'active')`,
-		hashToken(token)).Scan(&data, &slug, &status, &plan, &version, &role)
+		hashToken(token)).Scan(&data, &slug, &status, &plan, &version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, Tenant{}, false, nil
 	}
@@ -46,7 +46,7 @@ func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenan
 		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
 	}
 	if slug != nil {
-		tenant = Tenant{Slug: Slug{*slug}, Status: *status, PlanType: *plan, SchemaVersion: *version, Role: *role}
+		tenant = Tenant{Slug: Slug{*slug}, Status: *status, PlanType: *plan, SchemaVersion: *version}
 	}
 	return data, tenant, true, nil
 }
@@ -154,4 +154,10 @@ func (db *DB) endSessions(ctx context.Context, condition string, args ...any) (i
 		return 0, fmt.Errorf("end sessions: %w", err)
 	}
 	return tag.RowsAffected(), nil
+}
+
+// SweepSessions deletes sessions past their life, in batches.
+func (db *DB) SweepSessions(ctx context.Context) error {
+	return db.System().DeleteBatches(ctx, `DELETE FROM public.sessions WHERE id IN (
+		SELECT id FROM public.sessions WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)`)
 }

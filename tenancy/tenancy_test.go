@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,5 +97,16 @@ func useColumnB(ctx context.Context) func(pgx.Tx) error {
 	return func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO a (id, b) VALUES ((SELECT count(*) + 1 + random() * 1e9 FROM a), 'x')`)
 		return err
+	}
+}
+
+// await waits until the condition holds.
+func await(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !condition(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }

@@ -2,20 +2,11 @@ package tenancy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-)
-
-// SQLSTATEs that mean something here.
-const (
-	codeStalePlan     = "0A000" // cached plan must not change result type
-	codeMissingSchema = "3F000"
-	codeMissingTable  = "42P01"
-	codeLockTimeout   = "55P03"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // rollbackTimeout bounds the one statement that must run although the request
@@ -46,7 +37,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		meet(tx.Conn(), tenant.Slug)
 		return fn(tx)
 	}
-	begin := beginTenant(tenant.Slug) + db.takeRole(tenant)
+	begin := beginTenant(tenant.Slug)
 	err = db.transact(ctx, begin, run)
 	if sqlState(err) == codeStalePlan {
 		err = db.transact(ctx, begin, run)
@@ -54,34 +45,62 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return err
 }
 
+// InShared runs fn in a transaction on the product-wide tables, those of
+// schema/shared: unqualified names are looked up in public alone. It needs no
+// tenant, and commits and rolls back as InTx does.
+func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return db.transact(ctx, beginPublic, fn)
+}
+
 // beginTenant is one message: the search_path ends with the transaction, which
 // is what makes it safe behind a pooler.
 func beginTenant(slug Slug) string { return "BEGIN; " + lookInto(slug) }
 
+const beginPublic = `BEGIN; DISCARD TEMP; SET LOCAL search_path TO public, pg_temp`
+
 // lookInto points a transaction at the tenant's schema. The cast to regnamespace
 // fails where the schema is gone, for a search_path that leads nowhere raises no
-// error and names would fall through to public. A temporary table that another
-// tenant's handler left on the connection is dropped: it would be looked at
-// before all others, and pg_temp at the end keeps even a new one from hiding
-// the tenant's own.
+// error and names would fall through to public. A temporary table that was left
+// on the connection is dropped: it would be looked at before all others, and
+// pg_temp at the end keeps even a new one from hiding the tenant's own.
 func lookInto(slug Slug) string {
 	return fmt.Sprintf(`DISCARD TEMP; SET LOCAL search_path TO %s, public, pg_temp; SELECT '%s'::regnamespace`, slug.ident(), slug.ident())
 }
 
+// forget removes what a handler may have left on its connection for the
+// session's life: cursors, roles, settings, LISTEN, advisory locks, temporary
+// tables and the last values of sequences. It is DISCARD ALL, which no
+// transaction and no message of several statements may contain, but for
+// prepared statements, which are ours.
+const forget = `CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; SET search_path TO public; UNLISTEN *; ` +
+	`SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES`
+
+// commit checks deferred constraints under the transaction's own search_path,
+// and forgets before it commits: COMMIT comes last, for pgx reads from its tag
+// whether PostgreSQL has rolled back instead.
+const commit = `SET CONSTRAINTS ALL IMMEDIATE; ` + forget + `; COMMIT`
+
 // transact opens a transaction with the message begin and closes it as fn's
 // end demands: commit, or rollback on an error, a panic or a runtime.Goexit.
 func (db *DB) transact(ctx context.Context, begin string, fn func(tx pgx.Tx) error) error {
-	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
-	if sqlState(err) == codeMissingSchema {
-		return fmt.Errorf("%w: %w", ErrSchemaMissing, err)
-	}
+	return transact(ctx, db.pool, begin, fn)
+}
+
+func transact(ctx context.Context, pool *pgxpool.Pool, begin string, fn func(tx pgx.Tx) error) error {
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
+	}
+	defer conn.Release()
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin, CommitQuery: commit})
+	if err != nil {
+		rollback(ctx, conn, nil)
+		return beginError(err)
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			rollback(ctx, tx)
+			rollback(ctx, conn, tx)
 		}
 	}()
 	if err := fn(tx); err != nil {
@@ -94,17 +113,29 @@ func (db *DB) transact(ctx context.Context, begin string, fn func(tx pgx.Tx) err
 	return nil
 }
 
-// rollback runs also when the request's context is over, else the connection
-// would have to be thrown away. Where it fails the pool closes the connection.
-func rollback(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-	_ = tx.Rollback(ctx)
+func beginError(err error) error {
+	if sqlState(err) == codeMissingSchema {
+		return fmt.Errorf("%w: %w", ErrSchemaMissing, err)
+	}
+	return fmt.Errorf("begin: %w", err)
 }
 
-func sqlState(err error) string {
-	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
-		return pgErr.Code
+// rollback runs also when the request's context is over, else the connection
+// would have to be thrown away. Where it fails the pool closes the connection.
+func rollback(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	if tx != nil {
+		_ = tx.Rollback(ctx)
 	}
-	return ""
+	if conn.Conn().IsClosed() {
+		return
+	}
+	sql := forget
+	if conn.Conn().PgConn().TxStatus() != 'I' {
+		sql = "ROLLBACK; " + forget
+	}
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		_ = conn.Conn().Close(ctx)
+	}
 }

@@ -14,7 +14,6 @@ type Config struct {
 	DatabaseURL      Secret
 	DatabaseMaxConns int
 	MigrateOnStart   bool
-	TenantRoles      bool
 
 	AppSlug         string
 	PublicURL       *url.URL
@@ -44,45 +43,68 @@ type Config struct {
 // Lookup reads one environment variable, as os.LookupEnv does.
 type Lookup func(name string) (string, bool)
 
-// Load reads the configuration. The error names everything that is missing or
-// wrong, and never shows a secret's value.
-func Load(env Lookup) (Config, error) {
-	r := &reader{env: env}
-	c := load(r)
-	r.check("DATABASE_URL", validDatabaseURL(c.DatabaseURL.Reveal()))
-	return c, r.err()
+// Load reads the configuration and the product's settings. The error names
+// everything that is missing or wrong, and never shows a secret's value.
+func Load(env Lookup, product ...func(*Reader)) (Config, error) {
+	r := NewReader(env)
+	return load(r, env, product)
 }
 
-func load(r *reader) Config {
+// LoadDev is Load for dev and tests: own are the template's settings, and the
+// product's come from env or are what they declare for dev.
+func LoadDev(own, env Lookup, product ...func(*Reader)) (Config, error) {
+	r := NewReader(own)
+	r.dev = true
+	return load(r, env, product)
+}
+
+func load(r *Reader, env Lookup, product []func(*Reader)) (Config, error) {
+	c := r.own()
+	r.check("DATABASE_URL", validDatabaseURL(c.DatabaseURL.Reveal()))
+	r.env = env
+	r.product(product)
+	return c, r.Err()
+}
+
+// product reads settings that are not ours; nil is a product that has none.
+func (r *Reader) product(settings []func(*Reader)) {
+	for _, read := range settings {
+		if read != nil {
+			read(r)
+		}
+	}
+}
+
+// own reads the settings of the template.
+func (r *Reader) own() Config {
 	return Config{
-		DatabaseURL:      newSecret(r.secret("DATABASE_URL", required)),
-		DatabaseMaxConns: r.count("DATABASE_MAX_CONNS", 16),
-		MigrateOnStart:   r.boolean("MIGRATE_ON_START", true),
-		TenantRoles:      r.boolean("TENANT_ROLES", false),
+		DatabaseURL:      r.RequiredSecret("DATABASE_URL", ""),
+		DatabaseMaxConns: r.between("DATABASE_MAX_CONNS", 16, 1, 10_000),
+		MigrateOnStart:   r.Bool("MIGRATE_ON_START", true),
 
-		AppSlug:         r.text("APP_SLUG", required),
+		AppSlug:         r.RequiredText("APP_SLUG", ""),
 		PublicURL:       r.origin("PUBLIC_URL"),
-		PlatformURL:     r.url("PLATFORM_URL"),
-		PlatformBaseURL: r.url("PLATFORM_BASE_URL"),
-		PlatformAPIKey:  newSecret(r.secret("PLATFORM_API_KEY", required)),
+		PlatformURL:     r.RequiredURL("PLATFORM_URL", ""),
+		PlatformBaseURL: r.RequiredURL("PLATFORM_BASE_URL", ""),
+		PlatformAPIKey:  r.RequiredSecret("PLATFORM_API_KEY", ""),
 
-		WebhookSecret:         newSecret(r.secret("WEBHOOK_SECRET", required)),
-		WebhookSecretPrevious: newSecret(r.secret("WEBHOOK_SECRET_PREVIOUS", "")),
-		WebhookTenantFields:   r.list("WEBHOOK_TENANT_FIELDS", "tenantSlug,data.tenantSlug,tenant.slug,data.tenant.slug,slug,data.slug"),
-		EventRetention:        r.duration("EVENT_RETENTION", 90*24*time.Hour),
+		WebhookSecret:         r.RequiredSecret("WEBHOOK_SECRET", ""),
+		WebhookSecretPrevious: r.Secret("WEBHOOK_SECRET_PREVIOUS"),
+		WebhookTenantFields:   r.List("WEBHOOK_TENANT_FIELDS", "tenantSlug,data.tenantSlug,tenant.slug,data.tenant.slug,slug,data.slug"),
+		EventRetention:        r.Duration("EVENT_RETENTION", 90*24*time.Hour),
 
-		AllowedStatuses:   r.list("ALLOWED_SUBSCRIPTION_STATUSES", "Active"),
-		TenantStatusField: r.text("TENANT_STATUS_FIELD", "tenantStatus"),
-		PlatformJWKSURL:   r.optionalURL("PLATFORM_JWKS_URL"),
-		SSOState:          r.boolean("SSO_STATE", false),
-		SessionLifetime:   r.duration("SESSION_LIFETIME", 12*time.Hour),
-		LoginRateLimit:    r.number("LOGIN_RATE_LIMIT", 20, 0),
+		AllowedStatuses:   r.List("ALLOWED_SUBSCRIPTION_STATUSES", "Active"),
+		TenantStatusField: r.Text("TENANT_STATUS_FIELD", "tenantStatus"),
+		PlatformJWKSURL:   r.URL("PLATFORM_JWKS_URL", ""),
+		SSOState:          r.Bool("SSO_STATE", false),
+		SessionLifetime:   r.Duration("SESSION_LIFETIME", 12*time.Hour),
+		LoginRateLimit:    r.between("LOGIN_RATE_LIMIT", 20, 0, 10_000),
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
-		ShutdownTimeout: r.duration("SHUTDOWN_TIMEOUT", 15*time.Second),
+		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),
-		LogFormat:       r.choice("LOG_FORMAT", "json", "text"),
+		LogFormat:       r.Choice("LOG_FORMAT", "json", "text"),
 	}
 }
 
@@ -92,9 +114,9 @@ func (c Config) CallbackURL() string { return c.PublicURL.JoinPath("/sso/callbac
 // Secure reports whether browsers reach this server by https.
 func (c Config) Secure() bool { return c.PublicURL.Scheme == "https" }
 
-// Names lists every setting.
+// Names lists every setting of the template.
 func Names() []string {
-	r := &reader{env: func(string) (string, bool) { return "", false }}
-	load(r)
+	r := NewReader(func(string) (string, bool) { return "", false })
+	r.own()
 	return r.names
 }

@@ -9,20 +9,16 @@ import (
 )
 
 // .env.example as it is does not start: every one of its values is named.
-func TestPlaceholdersAreRefused(t *testing.T) {
+func TestConfig_PlaceholdersAreRefused(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
 	env := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(content), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(envExample(t), -1) {
 		env[m[1]] = m[2]
 	}
 	if len(env) != 7 {
 		t.Fatalf("%d required settings", len(env))
 	}
-	_, err = load(env)
+	_, err := load(env)
 	for name, value := range env {
 		if err == nil || !strings.Contains(err.Error(), name+" is still the placeholder") {
 			t.Errorf("%s is not refused: %v", name, err)
@@ -35,7 +31,7 @@ func TestPlaceholdersAreRefused(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderInAFileIsRefused(t *testing.T) {
+func TestConfig_APlaceholderInAFileIsRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("change-me\n"), 0o600); err != nil {
@@ -51,7 +47,7 @@ func TestAPlaceholderInAFileIsRefused(t *testing.T) {
 
 // How long the platform's key and secret are is the platform's affair: a short
 // one is said, and served.
-func TestShortSecretsAreAWarning(t *testing.T) {
+func TestConfig_ShortSecretsAreAWarning(t *testing.T) {
 	t.Parallel()
 	env := complete()
 	env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"], env["WEBHOOK_SECRET_PREVIOUS"] = "k", strings.Repeat("x", 16), "fifteen bytes.."
@@ -66,7 +62,7 @@ func TestShortSecretsAreAWarning(t *testing.T) {
 	}
 }
 
-func TestWhatElseIsWarnedOf(t *testing.T) {
+func TestConfig_WhatElseIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ setting, value, want string }{
 		"public in the clear":   {"PUBLIC_URL", "http://app.example", "PUBLIC_URL is http"},
@@ -89,7 +85,7 @@ func TestWhatElseIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestSettingsOfTheSignIn(t *testing.T) {
+func TestConfig_SettingsOfTheSignIn(t *testing.T) {
 	t.Parallel()
 	env := complete()
 	env["LOGIN_RATE_LIMIT"], env["SSO_STATE"], env["PLATFORM_JWKS_URL"] = "-1", "perhaps", "ftp://p.example"

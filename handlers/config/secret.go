@@ -11,8 +11,6 @@ import (
 // through unexported fields and cannot call a method. The zero Secret is empty.
 type Secret struct{ value *string }
 
-func newSecret(s string) Secret { return Secret{&s} }
-
 // Reveal returns the value.
 func (s Secret) Reveal() string {
 	if s.value == nil {

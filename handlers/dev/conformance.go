@@ -9,12 +9,13 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/conformance"
+	"example.com/subproduct/handlers/server"
 )
 
 // Conformance is the command `conformance`: see conformance.Run, whose errors
 // it returns. Like the server it also reads .env. An error for wrong arguments
-// or settings is ErrUsage too.
-func Conformance(ctx context.Context, args []string, env config.Lookup, out io.Writer) error {
+// or settings is server.ErrUsage too.
+func Conformance(ctx context.Context, _ server.Product, args []string, env config.Lookup, out io.Writer) error {
 	env, err := config.WithDotEnv(env, ".env")
 	if err != nil {
 		return usage{err}
@@ -26,9 +27,9 @@ func Conformance(ctx context.Context, args []string, env config.Lookup, out io.W
 	return err
 }
 
-// usage is an error that is ErrUsage as well, in its own words.
+// usage is an error that is server.ErrUsage as well, in its own words.
 type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }
 
-func (usage) Is(target error) bool { return target == ErrUsage }
+func (usage) Is(target error) bool { return target == server.ErrUsage }

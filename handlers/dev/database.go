@@ -10,7 +10,7 @@ import (
 )
 
 // database is the name of the app's database.
-const database = "subproduct"
+const database = "app"
 
 // makeDatabase makes the app's database unless it is there; with --reset it
 // throws away what is kept first, the simulator's memory too.

@@ -13,15 +13,15 @@ import (
 	"sync"
 	"time"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg"
 )
 
 // desk is everything that Run has started.
 type desk struct {
+	product  server.Product
 	flags    flags
 	env      config.Lookup
 	out      io.Writer
@@ -36,15 +36,15 @@ type desk struct {
 // Run starts PostgreSQL, the simulator and the app, seeds two demo tenants the
 // first time, prints the addresses, and stops everything when ctx ends; with
 // --platform-only it is the simulator alone. It returns an error that wraps
-// ErrUsage for wrong arguments.
-func Run(ctx context.Context, args []string, env config.Lookup, out io.Writer) error {
-	f, err := parseFlags(args)
+// server.ErrUsage for wrong arguments.
+func Run(ctx context.Context, p server.Product, args []string, env config.Lookup, out io.Writer) error {
+	f, err := parseFlags(args, out)
 	if err != nil {
 		return err
 	}
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
-	d := &desk{flags: f, env: env, out: out}
+	d := &desk{product: p, flags: f, env: env, out: out}
 	d.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: f.level(env)}))
 	if f.platformOnly {
 		return d.runPlatformOnly(ctx)
@@ -119,8 +119,7 @@ func (d *desk) serve(ctx context.Context) error {
 			stopApp(err)
 		}
 	})
-	pages, live := sourceTemplates()
-	err := handlers.Serve(appCtx, d.config, d.app, d.log, handlers.ServeOptions{Pages: pages, Live: live, Database: tenancy.Options{}})
+	err := server.Serve(appCtx, d.product, d.config, d.app, d.log, server.Options{Source: sourceTree(), ShowCauses: true})
 	cause := context.Cause(appCtx)
 	stopApp(nil)
 	stopPlatform()
@@ -131,6 +130,6 @@ func (d *desk) serve(ctx context.Context) error {
 	return err
 }
 
-// patience bounds the wait for the app to be ready; a first start has nothing
-// slow to do but one migration.
-const patience = time.Minute
+// readyTimeout bounds the wait for the app to be ready; a first start has
+// nothing slow to do but one migration.
+const readyTimeout = time.Minute

@@ -6,8 +6,5 @@ package dev
 
 import "errors"
 
-// Errors of Run that its caller tells apart.
-var (
-	ErrUsage    = errors.New("wrong call")
-	ErrNotBuilt = errors.New("this build has no development commands")
-)
+// ErrNotBuilt is what the commands return in a build that is without them.
+var ErrNotBuilt = errors.New("this build has no development commands")

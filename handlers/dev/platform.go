@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/handlers/health"
 )
 
 // servePlatform runs the simulator until ctx ends.
@@ -47,7 +47,7 @@ var demo = []struct {
 // welcome waits for the app, subscribes the demo tenants at the first start,
 // and prints where to go.
 func (d *desk) welcome(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err := awaitHealth(ctx, d.app.Addr().String()); err != nil {
 		return fmt.Errorf("the app did not get ready: %w", err)
@@ -70,7 +70,7 @@ func (d *desk) welcome(ctx context.Context) error {
 
 func awaitHealth(ctx context.Context, addr string) error {
 	for {
-		err := config.CheckHealth(ctx, addr)
+		err := health.Check(ctx, addr)
 		if err == nil {
 			return nil
 		}

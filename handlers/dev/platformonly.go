@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/subproduct/handlers/dev/conformance"
+	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
 )
 
@@ -46,13 +46,11 @@ func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
 // registration is the product as flags and environment describe it.
 func (d *desk) registration() (p simulator.Product, err error) {
 	p = simulator.Product{WebhookURL: d.flags.webhookURL, CallbackURL: d.flags.callbackURL, HealthURL: d.flags.healthURL}
-	for name, to := range map[string]*string{"APP_SLUG": &p.Slug, "PLATFORM_API_KEY": &p.APIKey, "WEBHOOK_SECRET": &p.WebhookSecret} {
-		if *to, err = conformance.Setting(d.env, name); err != nil {
-			return p, usage{err}
-		}
-	}
-	if p.Slug == "" {
-		p.Slug = appSlug
+	r := config.NewReader(d.env)
+	p.Slug = r.Text("APP_SLUG", d.product.Slug)
+	p.APIKey, p.WebhookSecret = r.Secret("PLATFORM_API_KEY").Reveal(), r.Secret("WEBHOOK_SECRET").Reveal()
+	if err := r.Err(); err != nil {
+		return p, usage{err}
 	}
 	p.Name = p.Slug
 	return p, nil

@@ -15,6 +15,8 @@ import (
 
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/dev/conformance"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 )
 
 // output is what a command has printed so far.
@@ -38,7 +40,7 @@ func platformOnly(t *testing.T, env map[string]string, args ...string) (printed 
 	var out output
 	done := make(chan error, 1)
 	go func() {
-		done <- dev.Run(ctx, append([]string{"--platform-only", "--platform-addr", "127.0.0.1:0"}, args...),
+		done <- dev.Run(ctx, fixture.Product(), append([]string{"--platform-only", "--platform-addr", "127.0.0.1:0"}, args...),
 			func(name string) (string, bool) { v, ok := env[name]; return v, ok }, &out)
 	}()
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(out.String(), "Ctrl-C"); time.Sleep(5 * time.Millisecond) {
@@ -60,7 +62,7 @@ func TestPlatformOnly(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir() + "/not/there/yet"
 	first, stop := platformOnly(t, nil, "--data", data, "--webhook-url", "http://127.0.0.1:9/hooks")
-	for _, want := range []string{"APP_SLUG=subproduct", "http://127.0.0.1:9/hooks", "http://127.0.0.1:8080/healthz"} {
+	for _, want := range []string{"APP_SLUG=fixture", "http://127.0.0.1:9/hooks", "http://127.0.0.1:8080/healthz"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %s in\n%s", want, first)
 		}
@@ -91,10 +93,10 @@ func TestPlatformOnly(t *testing.T) {
 	}
 }
 
-func TestConformanceTellsAWrongCall(t *testing.T) {
+func TestConformance_TellsAWrongCall(t *testing.T) {
 	t.Parallel()
-	err := dev.Conformance(t.Context(), nil, func(string) (string, bool) { return "", false }, new(strings.Builder))
-	if !errors.Is(err, dev.ErrUsage) || !errors.Is(err, conformance.ErrUsage) {
+	err := dev.Conformance(t.Context(), fixture.Product(), nil, func(string) (string, bool) { return "", false }, new(strings.Builder))
+	if !errors.Is(err, server.ErrUsage) || !errors.Is(err, conformance.ErrUsage) {
 		t.Errorf("%v, want ErrUsage of both", err)
 	}
 }

@@ -7,10 +7,15 @@ import (
 	"io"
 
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/server"
 )
 
 // Run is not part of a production build.
-func Run(context.Context, []string, config.Lookup, io.Writer) error { return ErrNotBuilt }
+func Run(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
+	return ErrNotBuilt
+}
 
 // Conformance is not part of a production build.
-func Conformance(context.Context, []string, config.Lookup, io.Writer) error { return ErrNotBuilt }
+func Conformance(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
+	return ErrNotBuilt
+}

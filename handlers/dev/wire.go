@@ -3,7 +3,6 @@
 package dev
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"io/fs"
@@ -16,29 +15,31 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-const appSlug = "subproduct"
-
 // configure wires the app and the simulator to each other, with secrets that
 // are made up anew for each run.
 func (d *desk) configure() (err error) {
 	appURL, platformURL := address(d.app), address(d.console)
 	apiKey, secret := rand.Text(), rand.Text()
 	settings := map[string]string{
-		"DATABASE_URL": d.postgres.URL(database), "APP_SLUG": appSlug, "PUBLIC_URL": appURL,
+		"DATABASE_URL": d.postgres.URL(database), "APP_SLUG": d.product.Slug, "PUBLIC_URL": appURL,
 		"PLATFORM_URL": platformURL, "PLATFORM_BASE_URL": platformURL,
 		"PLATFORM_API_KEY": apiKey, "WEBHOOK_SECRET": secret, "SHUTDOWN_TIMEOUT": "5s",
 	}
-	d.config, err = config.Load(func(name string) (string, bool) { v, ok := settings[name]; return v, ok })
+	own := func(name string) (string, bool) { v, ok := settings[name]; return v, ok }
+	env, err := config.WithDotEnv(d.env, ".env")
 	if err != nil {
-		return fmt.Errorf("dev: %w", err)
+		return usage{err}
+	}
+	if d.config, err = config.LoadDev(own, env, d.product.Settings); err != nil {
+		return usage{fmt.Errorf("a setting of the product is not usable:\n%w", err)}
 	}
 	d.platform, err = simulator.New(simulator.Options{
 		PublicURL:    platformURL,
 		StateFile:    d.flags.stateFile(),
 		Logger:       d.log,
-		SchemaScript: schemaScript,
+		SchemaScript: func() (string, error) { return tenancy.SchemaScript(d.product.TenantSchema) },
 		Product: simulator.Product{
-			Slug: appSlug, Name: "Subproduct", APIKey: apiKey, WebhookSecret: secret,
+			Slug: d.product.Slug, Name: d.product.Name, APIKey: apiKey, WebhookSecret: secret,
 			WebhookURL: appURL + "/webhooks/platform", CallbackURL: d.config.CallbackURL(), HealthURL: appURL + "/healthz",
 		},
 	})
@@ -57,21 +58,13 @@ func address(l net.Listener) string {
 	return "http://" + a.String()
 }
 
-// sourceTemplates are the templates of the source tree, when dev runs in it: a
-// change there shows at the next reload.
-func sourceTemplates() (pages fs.FS, live bool) {
-	if _, err := os.Stat(filepath.Join("templates", "layout.html")); err != nil {
-		return nil, false
+// sourceTree is the source tree, when dev runs in it: a change of a page or an
+// asset shows at the next reload.
+func sourceTree() fs.FS {
+	for _, dir := range []string{"templates", "static"} {
+		if _, err := os.Stat(filepath.Join(dir, dir+".go")); err != nil {
+			return nil
+		}
 	}
-	return os.DirFS("templates"), true
-}
-
-// schemaScript is the product's own, for the console's check of its field.
-func schemaScript() (string, error) {
-	db, err := tenancy.Open(context.Background(), tenancy.Options{URL: "postgres://"})
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	return db.SchemaScript()
+	return os.DirFS(".")
 }

@@ -1,16 +1,15 @@
 package handlertest
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
-
-	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // Browser keeps cookies and, unless told otherwise, does not follow redirects.
@@ -22,34 +21,6 @@ type Browser struct {
 
 // URL is the address of the browser's site.
 func (b *Browser) URL() string { return b.site.URL }
-
-// Answer is a response, read to its end.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   string
-}
-
-// Location is where a redirect leads.
-func (a Answer) Location() string { return a.Header.Get("Location") }
-
-// Cookie is the cookie of that name that the answer sets, or nil.
-func (a Answer) Cookie(name string) *http.Cookie {
-	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// JSON decodes the body.
-func (a Answer) JSON(t testing.TB, into any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(a.Body), into); err != nil {
-		t.Fatalf("%v in %q", err, a.Body)
-	}
-}
 
 // Browser returns a browser that has not been here before.
 func (s *Site) Browser(t testing.TB) *Browser {
@@ -77,31 +48,6 @@ func (b *Browser) At(site *Site) *Browser {
 	return &Browser{t: b.t, site: site, Client: &client}
 }
 
-// Subscribe has the platform create a subscription for a tenant with one user,
-// whose id is "u-" and the slug, and deliver the event.
-func (s *Site) Subscribe(t testing.TB, slug string) {
-	t.Helper()
-	s.Platform.AddTenant(slug, slug, "", simulator.User{ID: "u-" + slug, Email: "user@" + slug + ".example"})
-	delivery, err := s.Platform.Subscribe(t.Context(), slug, "Pro")
-	if err != nil || delivery.Status != simulator.DeliveryDelivered {
-		t.Fatalf("subscription of %s: %+v, %v", slug, delivery.Attempts, err)
-	}
-}
-
-// SignIn subscribes a tenant unless it is, and returns a browser in which its
-// user is signed in.
-func (s *Site) SignIn(t testing.TB, slug string) *Browser {
-	t.Helper()
-	if !slices.ContainsFunc(s.Platform.Tenants(), func(t simulator.Tenant) bool { return t.Slug == slug }) {
-		s.Subscribe(t, slug)
-	}
-	b := s.Browser(t)
-	if answer := b.Callback("u-" + slug); answer.Status != http.StatusSeeOther {
-		t.Fatalf("sign-in of %s: %d %s", slug, answer.Status, answer.Body)
-	}
-	return b
-}
-
 // Callback comes back from the platform with a fresh code for the user.
 func (b *Browser) Callback(userID string) Answer {
 	b.t.Helper()
@@ -120,6 +66,35 @@ func (b *Browser) Post(path string, form url.Values) Answer {
 	b.t.Helper()
 	return b.Do(http.MethodPost, path, strings.NewReader(form.Encode()), http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Accept": {"text/html"},
+	})
+}
+
+// File is a file of a form.
+type File struct{ Field, Name, Content string }
+
+// PostMultipart sends a form with files.
+func (b *Browser) PostMultipart(path string, form url.Values, files ...File) Answer {
+	b.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	var err error
+	for name, values := range form {
+		for _, v := range values {
+			err = errors.Join(err, w.WriteField(name, v))
+		}
+	}
+	for _, f := range files {
+		part, partErr := w.CreateFormFile(f.Field, f.Name)
+		if partErr == nil {
+			_, partErr = io.WriteString(part, f.Content)
+		}
+		err = errors.Join(err, partErr)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.Do(http.MethodPost, path, &body, http.Header{
+		"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"}, "Accept": {"text/html"},
 	})
 }
 

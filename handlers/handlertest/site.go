@@ -1,5 +1,6 @@
-// Package handlertest runs the whole server against a real PostgreSQL and the
-// platform simulator, for tests of handlers.
+// Package handlertest runs the whole server of a product against a real
+// PostgreSQL and the platform simulator, for tests of handlers. The package
+// fixture beneath it is a product for the template's own tests.
 package handlertest
 
 import (
@@ -12,9 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/handlers/health"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -25,16 +27,17 @@ type Site struct {
 	Platform *simulator.Platform
 	Config   config.Config
 
+	product  server.Product
 	env      map[string]string
 	platform *httptest.Server
 }
 
 // Setup is what a test may change before its site starts.
 type Setup struct {
-	Env      map[string]string // settings beside the generated ones
-	Serve    handlers.ServeOptions
+	Env      map[string]string // settings beside the generated ones, the product's too
+	Serve    server.Options
 	Platform simulator.Options
-	Log      io.Writer // nil: discarded
+	Log      io.Writer // gets the server's log too, which a failing test prints; may be nil
 	Database string    // URL; empty: a new one
 }
 
@@ -42,17 +45,17 @@ type Setup struct {
 const (
 	WebhookSecret = "webhook-secret-of-the-tests"
 	APIKey        = "api-key-of-the-tests"
-	AppSlug       = "subproduct"
 )
 
-// Start starts a site that ends with the test, and waits until it is ready.
-func Start(t testing.TB, s Setup) *Site {
+// Start starts a site of the product that ends with the test, and waits until
+// it is ready.
+func Start(t testing.TB, p server.Product, s Setup) *Site {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := &Site{URL: "http://" + l.Addr().String(), Database: s.Database}
+	site := &Site{URL: "http://" + l.Addr().String(), Database: s.Database, product: p}
 	if site.Database == "" {
 		site.Database = pgtest.URL(t)
 	}
@@ -63,14 +66,16 @@ func Start(t testing.TB, s Setup) *Site {
 	return site
 }
 
-// Replica starts one more server on the same database and platform.
-func (s *Site) Replica(t testing.TB, setup Setup) *Site {
+// Replica starts one more server on the same database and platform, of the same
+// product or another version of it.
+func (s *Site) Replica(t testing.TB, p server.Product, setup Setup) *Site {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	replica := *s
+	replica.product = p
 	replica.URL = "http://" + l.Addr().String()
 	replica.configure(t, setup.Env)
 	replica.serve(t, l, setup)
@@ -80,7 +85,7 @@ func (s *Site) Replica(t testing.TB, setup Setup) *Site {
 
 func (s *Site) startPlatform(t testing.TB, o simulator.Options) {
 	o.Product = simulator.Product{
-		Slug: AppSlug, Name: "Subproduct", APIKey: APIKey, WebhookSecret: WebhookSecret,
+		Slug: s.product.Slug, Name: s.product.Name, APIKey: APIKey, WebhookSecret: WebhookSecret,
 		WebhookURL: s.URL + "/webhooks/platform", CallbackURL: s.URL + "/sso/callback", HealthURL: s.URL + "/healthz",
 	}
 	o.HealthInterval = -1
@@ -96,13 +101,14 @@ func (s *Site) startPlatform(t testing.TB, o simulator.Options) {
 
 func (s *Site) configure(t testing.TB, extra map[string]string) {
 	s.env = map[string]string{
-		"DATABASE_URL": s.Database, "APP_SLUG": AppSlug, "PUBLIC_URL": s.URL,
+		"DATABASE_URL": s.Database, "APP_SLUG": s.product.Slug, "PUBLIC_URL": s.URL,
 		"PLATFORM_URL": s.platform.URL, "PLATFORM_BASE_URL": s.platform.URL,
 		"PLATFORM_API_KEY": APIKey, "WEBHOOK_SECRET": WebhookSecret,
 		"LOGIN_RATE_LIMIT": "0", // all browsers of a test have one address
 	}
 	maps.Copy(s.env, extra)
-	c, err := config.Load(func(name string) (string, bool) { v, ok := s.env[name]; return v, ok })
+	env := func(name string) (string, bool) { v, ok := s.env[name]; return v, ok }
+	c, err := config.LoadDev(env, env, s.product.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +116,15 @@ func (s *Site) configure(t testing.TB, extra map[string]string) {
 }
 
 func (s *Site) serve(t testing.TB, l net.Listener, setup Setup) {
-	if setup.Log == nil {
-		setup.Log = io.Discard
+	var kept Log
+	kept.printWhenFailed(t, s.URL)
+	out := io.Writer(&kept)
+	if setup.Log != nil {
+		out = io.MultiWriter(&kept, setup.Log)
 	}
-	log := slog.New(slog.NewJSONHandler(setup.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	background(t, func(ctx context.Context) {
-		if err := handlers.Serve(ctx, s.Config, l, log, setup.Serve); err != nil {
+		if err := server.Serve(ctx, s.product, s.Config, l, log, setup.Serve); err != nil {
 			t.Errorf("serve: %v", err)
 		}
 	})
@@ -132,7 +141,7 @@ func background(t testing.TB, fn func(context.Context)) {
 func (s *Site) await(t testing.TB) {
 	t.Helper()
 	Await(t, "the site is ready", func() bool {
-		return config.CheckHealth(t.Context(), s.URL[len("http://"):]) == nil
+		return health.Check(t.Context(), s.URL[len("http://"):]) == nil
 	})
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -31,9 +31,9 @@ func ask(t *testing.T, site *handlertest.Site) int {
 	return answer.Status
 }
 
-func TestHealthyAnswer(t *testing.T) {
+func TestHealth_Answer(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var body map[string]string
 	answer := site.Browser(t).Get("/healthz")
 	answer.JSON(t, &body)
@@ -46,10 +46,10 @@ func TestHealthyAnswer(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsDownAndComesBack(t *testing.T) {
+func TestHealth_ADatabaseThatIsDownAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.NewServer(t)
-	site := handlertest.Start(t, handlertest.Setup{Database: server.URL("postgres")})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
 	if err := server.Halt(t.Context(), "immediate"); err != nil {
 		t.Fatal(err)
 	}
@@ -67,26 +67,24 @@ func TestADatabaseThatIsDownAndComesBack(t *testing.T) {
 	handlertest.Await(t, "it is healthy again", func() bool { return ask(t, site) == http.StatusOK })
 }
 
-func TestADatabaseThatHangs(t *testing.T) {
+func TestHealth_ADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	p := newProxy(t, pgtest.URL(t))
-	site := handlertest.Start(t, handlertest.Setup{Database: p.url})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: p.url})
 	p.gate.Lock()
 	defer p.gate.Unlock()
 	handlertest.Await(t, "it is unhealthy", func() bool { return ask(t, site) == http.StatusServiceUnavailable })
 }
 
-func TestAPoolThatIsUsedUpIsNoReasonToBeUnhealthy(t *testing.T) {
+func TestHealth_APoolThatIsUsedUpIsNoReasonToBeUnhealthy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	hold := func(user *echo.Group, db *tenancy.DB) {
-		user.GET("/api/hold", func(c echo.Context) error {
-			return db.InTx(c.Request().Context(), func(pgx.Tx) error { <-release; return nil })
+	hold := func(r server.Routes) {
+		r.User.GET("/api/hold", func(c echo.Context) error {
+			return r.DB.InTx(c.Request().Context(), func(pgx.Tx) error { <-release; return nil })
 		})
 	}
-	site := handlertest.Start(t, handlertest.Setup{
-		Env: map[string]string{"DATABASE_MAX_CONNS": "1"}, Serve: handlers.ServeOptions{Routes: hold},
-	})
+	site := handlertest.Start(t, fixture.With(hold), handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "1"}})
 	b := site.SignIn(t, "acme")
 	var held sync.WaitGroup
 	held.Go(func() { b.Get("/api/hold") })

@@ -60,7 +60,7 @@ func (k *KeySet) age(d time.Duration) {
 
 // A key that the platform takes back, perhaps because it was stolen, is not
 // believed for longer than keysFresh.
-func TestAWithdrawnKeyIsForgotten(t *testing.T) {
+func TestKeySet_AWithdrawnKeyIsForgotten(t *testing.T) {
 	t.Parallel()
 	p := publish(t, "old", "new")
 	k := NewKeySet(p.URL)
@@ -81,7 +81,7 @@ func TestAWithdrawnKeyIsForgotten(t *testing.T) {
 }
 
 // A platform that is down for minutes locks nobody out; for hours, it does.
-func TestKeysOutliveAPlatformThatIsDownForAWhile(t *testing.T) {
+func TestKeySet_KeysOutliveAPlatformThatIsDownForAWhile(t *testing.T) {
 	t.Parallel()
 	p := publish(t, "k")
 	k := NewKeySet(p.URL)
@@ -99,7 +99,7 @@ func TestKeysOutliveAPlatformThatIsDownForAWhile(t *testing.T) {
 	}
 }
 
-func TestManyWhoWaitFetchTheKeysOnce(t *testing.T) {
+func TestKeySet_ManyWhoWaitFetchTheKeysOnce(t *testing.T) {
 	t.Parallel()
 	p := publish(t, "k")
 	k := NewKeySet(p.URL)
@@ -118,7 +118,7 @@ func TestManyWhoWaitFetchTheKeysOnce(t *testing.T) {
 }
 
 // The address of the keys does not lead elsewhere.
-func TestKeysAreNotFetchedThroughARedirect(t *testing.T) {
+func TestKeySet_KeysAreNotFetchedThroughARedirect(t *testing.T) {
 	t.Parallel()
 	p := publish(t, "k")
 	redirect := httptest.NewServer(http.RedirectHandler(p.URL, http.StatusFound))

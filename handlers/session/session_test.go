@@ -13,6 +13,7 @@ import (
 
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/tenancy"
 )
 
@@ -23,9 +24,9 @@ func knock(t *testing.T, site *handlertest.Site, cookie string) int {
 }
 
 // Whoever reads the table can sign in as nobody.
-func TestAStolenRowGivesNoSession(t *testing.T) {
+func TestSession_AStolenRowGivesNoSession(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	if status := knock(t, site, "session="+b.Token()); status != http.StatusOK {
 		t.Fatalf("the cookie itself: %d", status)
@@ -47,9 +48,9 @@ func TestAStolenRowGivesNoSession(t *testing.T) {
 
 // On https the cookie cannot be set or read by a sister domain, by a script, by
 // an insecure page, or with another site's write.
-func TestCookiesOnHTTPS(t *testing.T) {
+func TestSession_CookiesOnHTTPS(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
 	site.Subscribe(t, "acme")
 	code, err := site.Platform.IssueCode("u-acme")
 	if err != nil {
@@ -77,9 +78,9 @@ func TestCookiesOnHTTPS(t *testing.T) {
 }
 
 // A token that somebody planted is never taken over: the server's own is new.
-func TestAPlantedTokenIsNotTakenOver(t *testing.T) {
+func TestSession_APlantedTokenIsNotTakenOver(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	planted := strings.Repeat("A", 43)
 	code, _ := site.Platform.IssueCode("u-acme")
@@ -93,16 +94,16 @@ func TestAPlantedTokenIsNotTakenOver(t *testing.T) {
 }
 
 // Use does not make a session longer, and at its end it is over.
-func TestASessionsLifeIsAbsolute(t *testing.T) {
+func TestSession_LifeIsAbsolute(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"SESSION_LIFETIME": "90m"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"SESSION_LIFETIME": "90m"}})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	end := handlertest.Query[time.Time](t, site, `SELECT expires_at FROM public.sessions`)
 	if left := time.Until(end); left > 90*time.Minute || left < 85*time.Minute {
 		t.Errorf("it lasts %v", left)
 	}
-	b.Get("/notes")
+	b.Get("/items")
 	b.Callback("u-evil") // the question writes into the session
 	b.Post("/sso/stay", nil)
 	if now := handlertest.Query[time.Time](t, site, `SELECT expires_at FROM public.sessions`); !now.Equal(end) {
@@ -114,10 +115,10 @@ func TestASessionsLifeIsAbsolute(t *testing.T) {
 	}
 }
 
-func TestEndingSessions(t *testing.T) {
+func TestSession_EndingSessions(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
-	replica := site.Replica(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	replica := site.Replica(t, fixture.Product(), handlertest.Setup{})
 	site.Platform.AddTenant("acme", "acme", "Pro", simulator.User{ID: "u-acme", Email: "a@acme.example"}, simulator.User{ID: "u-two", Email: "b@acme.example"})
 	site.Platform.AddTenant("globex", "globex", "Pro", simulator.User{ID: "u-globex", Email: "c@globex.example"})
 	arrive := func(user string) *handlertest.Browser { b := replica.Browser(t); b.Callback(user); return b }
@@ -150,9 +151,9 @@ func TestEndingSessions(t *testing.T) {
 
 // A request that was under way when its session was ended does not bring the
 // session back: neither the question that writes into it, nor the answer.
-func TestAnEndedSessionStaysEnded(t *testing.T) {
+func TestSession_ThatEndedStaysEnded(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	site.Platform.SetFaults(simulator.Faults{UserInfoDelay: time.Second})
@@ -171,30 +172,30 @@ func TestAnEndedSessionStaysEnded(t *testing.T) {
 }
 
 // Nobody fills the table without a code of the platform.
-func TestVisitorsMakeNoRows(t *testing.T) {
+func TestSession_VisitorsMakeNoRows(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	visit := func(path string, answer handlertest.Answer) {
 		if n := handlertest.Query[int](t, site, `SELECT count(*) FROM public.sessions`); n != 0 || answer.Cookie("session") != nil && answer.Cookie("session").Value != "" {
 			t.Errorf("%s: %d rows, cookie %v", path, n, answer.Cookie("session"))
 		}
 	}
-	for _, path := range []string{"/sso/stay", "/sso/switch", "/logout", "/notes", "/sessions/revoke-others"} {
+	for _, path := range []string{"/sso/stay", "/sso/switch", "/logout", "/items", "/sessions/revoke-others"} {
 		visit("POST "+path, site.Browser(t).Post(path, nil)) // a visitor of his own: a logout would tidy up
 	}
-	for _, path := range []string{"/", "/login", "/sso/preparing", "/sso/callback?code=x", "/notes", "/nothing"} {
+	for _, path := range []string{"/", "/login", "/sso/preparing", "/sso/callback?code=x", "/items", "/nothing"} {
 		visit("GET "+path, site.Browser(t).Get(path))
 	}
 }
 
 // A page that needed a sign-in is not kept anywhere: after the logout, Back
 // shows nothing.
-func TestNothingPrivateIsKeptAfterALogout(t *testing.T) {
+func TestSession_NothingPrivateIsKeptAfterALogout(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	token := b.Token()
-	for _, path := range []string{"/", "/notes", "/sessions", "/api/me", "/api/notes"} {
+	for _, path := range []string{"/", "/items", "/sessions", "/api/me", "/api/items"} {
 		if answer := b.Get(path); answer.Status != http.StatusOK || answer.Header.Get("Cache-Control") != "no-store" || !strings.Contains(answer.Header.Get("Vary"), "Cookie") {
 			t.Errorf("%s: %d, Cache-Control %q, Vary %q", path, answer.Status, answer.Header.Get("Cache-Control"), answer.Header.Get("Vary"))
 		}
@@ -205,15 +206,15 @@ func TestNothingPrivateIsKeptAfterALogout(t *testing.T) {
 	if status := knock(t, site, "session="+token); status != http.StatusUnauthorized {
 		t.Errorf("the old token: %d", status)
 	}
-	if answer := b.Get("/notes"); answer.Status != http.StatusSeeOther {
+	if answer := b.Get("/items"); answer.Status != http.StatusSeeOther {
 		t.Errorf("Back: %d, want to the login", answer.Status)
 	}
 }
 
 // Sessions of a user and of a tenant, for a product's own needs.
-func TestEndingSessionsOfAUserAndOfATenant(t *testing.T) {
+func TestSession_EndingSessionsOfAUserAndOfATenant(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: site.Database})
 	if err != nil {
 		t.Fatal(err)
@@ -235,11 +236,11 @@ func TestEndingSessionsOfAUserAndOfATenant(t *testing.T) {
 
 // The page that a form comes back to after a sign-in is this server's by its
 // setting, not by what the request says of itself.
-func TestTheWayBackDoesNotTrustTheHost(t *testing.T) {
+func TestSession_TheWayBackDoesNotTrustTheHost(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	post := func(host, referer string) string {
-		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL+"/notes", nil)
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL+"/items", nil)
 		request.Header.Set("Referer", referer)
 		request.Host = host
 		response, err := site.Browser(t).Client.Do(request)
@@ -251,9 +252,9 @@ func TestTheWayBackDoesNotTrustTheHost(t *testing.T) {
 	}
 	own := site.Config.PublicURL.Host
 	for _, c := range []struct{ host, referer, want string }{
-		{own, site.URL + "/notes?x=1", "/login?return_to=%2Fnotes%3Fx%3D1"},
+		{own, site.URL + "/items?x=1", "/login?return_to=%2Fitems%3Fx%3D1"},
 		{"evil.example", "http://evil.example/phish", "/login?return_to=%2F"},
-		{"evil.example", site.URL + "/notes", "/login?return_to=%2Fnotes"},
+		{"evil.example", site.URL + "/items", "/login?return_to=%2Fitems"},
 		{own, "http://" + own + "@evil.example/x", "/login?return_to=%2F"},
 		{own, "javascript:alert(1)", "/login?return_to=%2F"},
 	} {

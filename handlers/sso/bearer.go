@@ -31,11 +31,13 @@ func (s *SSO) Identify(next echo.HandlerFunc) echo.HandlerFunc {
 		if found {
 			return s.byToken(c, token, next)
 		}
-		err := bySession(c)
-		if err != nil && web.AsProblem(err).Status == http.StatusUnauthorized {
-			c.Response().Header().Set(wwwAuthenticate, "Bearer")
-		}
-		return err
+		response := c.Response()
+		response.Before(func() {
+			if response.Status == http.StatusUnauthorized {
+				response.Header().Set(wwwAuthenticate, "Bearer")
+			}
+		})
+		return bySession(c)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // tokenSite is a site that takes the tokens of its simulator.
@@ -23,7 +24,7 @@ func tokenSite(t *testing.T) *handlertest.Site {
 	t.Helper()
 	front := httptest.NewServer(nil)
 	t.Cleanup(front.Close)
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": front.URL + "/keys"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": front.URL + "/keys"}})
 	keys := site.Platform.Handler()
 	front.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path = "/.well-known/jwks.json"
@@ -43,7 +44,7 @@ func token(t *testing.T, site *handlertest.Site, userID, flaw string) string {
 	return token
 }
 
-func TestATokenOfThePlatformOpensTheAPI(t *testing.T) {
+func TestBearer_OpensTheAPI(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	site.Subscribe(t, "acme")
@@ -56,10 +57,10 @@ func TestATokenOfThePlatformOpensTheAPI(t *testing.T) {
 	}
 	h := with(good)
 	h.Set("Content-Type", "application/json")
-	if answer := b.Do(http.MethodPost, "/api/notes", strings.NewReader(`{"title":"by token"}`), h); answer.Status != http.StatusCreated || answer.Header.Get("Set-Cookie") != "" {
+	if answer := b.Do(http.MethodPost, "/api/items", strings.NewReader(`{"label":"by token"}`), h); answer.Status != http.StatusCreated || answer.Header.Get("Set-Cookie") != "" {
 		t.Errorf("a note: %d, cookie %q", answer.Status, answer.Header.Get("Set-Cookie"))
 	}
-	if answer := b.Do(http.MethodGet, "/notes", nil, with(good)); answer.Status != http.StatusSeeOther {
+	if answer := b.Do(http.MethodGet, "/items", nil, with(good)); answer.Status != http.StatusSeeOther {
 		t.Errorf("a page took a token: %d", answer.Status)
 	}
 	if n := handlertest.Query[int](t, site, `SELECT count(*) FROM public.sessions`); n != 0 {
@@ -67,9 +68,9 @@ func TestATokenOfThePlatformOpensTheAPI(t *testing.T) {
 	}
 }
 
-func TestTokensAreOffByDefault(t *testing.T) {
+func TestBearer_IsOffByDefault(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	answer := site.Browser(t).Do(http.MethodGet, "/api/me", nil, with(token(t, site, "u-acme", "")))
 	if answer.Status != http.StatusUnauthorized || answer.Header.Get("WWW-Authenticate") != "" {
@@ -88,7 +89,7 @@ func refused(t *testing.T, name string, b *handlertest.Browser, h http.Header) {
 	}
 }
 
-func TestTokensWithAFlaw(t *testing.T) {
+func TestBearer_TokensWithAFlaw(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	b := site.SignIn(t, "acme") // with a good cookie: it must not matter
@@ -167,7 +168,7 @@ func (m *minter) sign(t *testing.T, claims map[string]any, header map[jose.Heade
 func claims(changes map[string]any) map[string]any {
 	c := map[string]any{
 		"userId": "u-acme", "email": "user@acme.example", "tenantSlug": "acme", "planType": "Pro", "subscriptionStatus": "Active", "tenantStatus": "Active",
-		"exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "aud": handlertest.AppSlug,
+		"exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "aud": fixture.Slug,
 	}
 	for k, v := range changes {
 		if c[k] = v; v == nil {
@@ -177,10 +178,10 @@ func claims(changes map[string]any) map[string]any {
 	return c
 }
 
-func TestClaims(t *testing.T) {
+func TestBearer_Claims(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
 	site.Subscribe(t, "acme")
 	site.Subscribe(t, "gone")
 	if _, err := site.Platform.Cancel(t.Context(), "gone"); err != nil {
@@ -194,7 +195,7 @@ func TestClaims(t *testing.T) {
 	}{
 		"good":                  {nil, 200},
 		"no aud":                {map[string]any{"aud": nil}, 200},
-		"aud among others":      {map[string]any{"aud": []string{"x", handlertest.AppSlug}}, 200},
+		"aud among others":      {map[string]any{"aud": []string{"x", fixture.Slug}}, 200},
 		"no iat":                {map[string]any{"iat": nil}, 200},
 		"clocks a bit apart":    {map[string]any{"iat": now + 10, "nbf": now + 10}, 200},
 		"no exp":                {map[string]any{"exp": nil}, 401},
@@ -205,7 +206,7 @@ func TestClaims(t *testing.T) {
 		"issued in the future":  {map[string]any{"iat": now + 3600}, 401},
 		"not yet":               {map[string]any{"nbf": now + 3600}, 401},
 		"aud of another":        {map[string]any{"aud": "other"}, 401},
-		"aud part of":           {map[string]any{"aud": handlertest.AppSlug + "2"}, 401},
+		"aud part of":           {map[string]any{"aud": fixture.Slug + "2"}, 401},
 		"aud empty":             {map[string]any{"aud": ""}, 401},
 		"aud empty list":        {map[string]any{"aud": []string{}}, 401},
 		"aud a number":          {map[string]any{"aud": 7}, 401},
@@ -231,10 +232,10 @@ func TestClaims(t *testing.T) {
 }
 
 // What a header says about keys is the attacker's word.
-func TestATokenCannotBringItsOwnKey(t *testing.T) {
+func TestBearer_ATokenCannotBringItsOwnKey(t *testing.T) {
 	t.Parallel()
 	m, evil := newMinter(t), newMinter(t)
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
 	site.Subscribe(t, "acme")
 	b := site.Browser(t)
 	own := jose.JSONWebKey{Key: evil.key.Public(), KeyID: "k1"}
@@ -250,10 +251,10 @@ func TestATokenCannotBringItsOwnKey(t *testing.T) {
 	refused(t, "crit, signed by the right key", b, with(m.sign(t, claims(nil), map[jose.HeaderKey]any{"crit": []string{"unknown"}, "unknown": 1})))
 }
 
-func TestRotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
+func TestBearer_RotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": m.URL}})
 	site.Subscribe(t, "acme")
 	b := site.Browser(t)
 	get := func(token string) int { return b.Do(http.MethodGet, "/api/me", nil, with(token)).Status }
@@ -288,7 +289,7 @@ func TestRotatedKeysAreFoundAndUnknownOnesDoNotHammerThePlatform(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotBeHad(t *testing.T) {
+func TestBearer_KeysThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	m := newMinter(t)
 	small, _ := rsa.GenerateKey(rand.Reader, 1024) // too small on purpose
@@ -304,7 +305,7 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 	} {
 		other := newMinter(t)
 		other.body.Store(c.body)
-		site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": other.URL}})
+		site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_JWKS_URL": other.URL}})
 		if answer := site.Browser(t).Do(http.MethodGet, "/api/me", nil, with(good)); answer.Status != c.want {
 			t.Errorf("%s: %d %s, want %d", name, answer.Status, answer.Body, c.want)
 		}
@@ -313,19 +314,19 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 
 // A cancellation ends a token's access with the next request, though the token
 // itself is good for minutes more.
-func TestACancellationEndsATokensAccess(t *testing.T) {
+func TestBearer_ACancellationEndsATokensAccess(t *testing.T) {
 	t.Parallel()
 	site := tokenSite(t)
 	site.Subscribe(t, "acme")
 	good := token(t, site, "u-acme", "")
 	b := site.Browser(t)
-	if answer := b.Do(http.MethodGet, "/api/notes", nil, with(good)); answer.Status != http.StatusOK {
+	if answer := b.Do(http.MethodGet, "/api/items", nil, with(good)); answer.Status != http.StatusOK {
 		t.Fatalf("before: %d", answer.Status)
 	}
 	if _, err := site.Platform.Cancel(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
 	}
-	if answer := b.Do(http.MethodGet, "/api/notes", nil, with(good)); answer.Status != http.StatusForbidden {
+	if answer := b.Do(http.MethodGet, "/api/items", nil, with(good)); answer.Status != http.StatusForbidden {
 		t.Errorf("after: %d, want 403", answer.Status)
 	}
 }

@@ -17,9 +17,9 @@ import (
 const (
 	// maxCode is far above any sensible one-time code.
 	maxCode = 4096
-	// patience is how long a browser waits for its workspace before it is shown
-	// a page that waits for it.
-	patience = 2 * time.Second
+	// preparingAfter is how long a browser waits for its workspace before it is
+	// shown the preparing page.
+	preparingAfter = 2 * time.Second
 )
 
 // Callback is where the platform sends a browser with a code (contract, SSO
@@ -77,14 +77,14 @@ func exchangeProblem(err error) error {
 }
 
 // enter finishes a sign-in when the tenant is ready, and lets the browser wait
-// when that takes longer than patience: the tenant may be new, and its event
+// when that takes longer than preparingAfter: the tenant may be new, and its event
 // late or lost.
 func (s *SSO) enter(c echo.Context, p session.Pending) error {
 	slug, err := tenancy.ParseSlug(p.User.TenantSlug)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), preparingAfter)
 	defer cancel()
 	err = s.DB.EnsureReady(ctx, slug)
 	switch {

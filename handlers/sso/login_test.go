@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 var withState = map[string]string{"SSO_STATE": "true"}
@@ -37,12 +38,12 @@ func stateOf(t *testing.T, login handlertest.Answer) string {
 
 // Another site sends the browser to /login first, so that it seems to have
 // asked, and then to the callback with a code of its own.
-func TestALoginThatAnotherSiteCausedDoesNotCount(t *testing.T) {
+func TestLogin_ThatAnotherSiteCausedDoesNotCount(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
-	b.Do(http.MethodGet, "/login?return_to=/notes", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
+	b.Do(http.MethodGet, "/login?return_to=/items", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
 	if page := b.Callback("u-evil"); !strings.Contains(page.Body, "/sso/switch") || b.User() != "u-acme" {
 		t.Errorf("%d, signed in as %q; want to be asked", page.Status, b.User())
 	}
@@ -56,9 +57,9 @@ func TestALoginThatAnotherSiteCausedDoesNotCount(t *testing.T) {
 }
 
 // The answer to one visit to /login is good for one callback.
-func TestALoginCountsOnce(t *testing.T) {
+func TestLogin_CountsOnce(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	b.Get("/login")
@@ -68,9 +69,9 @@ func TestALoginCountsOnce(t *testing.T) {
 	}
 }
 
-func TestStateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
+func TestLogin_StateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: withState})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
 	site.Subscribe(t, "evil")
 	for name, state := range map[string]func(right string) string{
 		"none":      func(string) string { return "" },
@@ -94,13 +95,13 @@ func TestStateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
 
 // The contract writes <redirect>?code=, so that nothing is added by default; and
 // a sign-in that the platform starts has no state at all.
-func TestStateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
+func TestLogin_StateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
 	t.Parallel()
-	plain := handlertest.Start(t, handlertest.Setup{})
+	plain := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	if state := stateOf(t, plain.Browser(t).Get("/login")); state != "" {
 		t.Errorf("there is a state: %q", state)
 	}
-	site := handlertest.Start(t, handlertest.Setup{Env: withState})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
 	if b := site.SignIn(t, "acme"); b.User() != "u-acme" {
 		t.Errorf("started by the platform: signed in as %q", b.User())
 	}
@@ -108,15 +109,15 @@ func TestStateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
 
 // The second tab's login replaces the first one's: whoever comes back first and
 // late is signed in where nobody is, and asked where somebody is.
-func TestTwoTabs(t *testing.T) {
+func TestLogin_TwoTabs(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: withState})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
 	site.Subscribe(t, "acme")
 	site.Subscribe(t, "globex")
 	b := site.Browser(t)
 	first := stateOf(t, b.Get("/login?return_to=/sessions"))
-	second := stateOf(t, b.Get("/login?return_to=/notes"))
-	if answer := come(t, site, b, "u-acme", "&state="+second); answer.Location() != "/notes" {
+	second := stateOf(t, b.Get("/login?return_to=/items"))
+	if answer := come(t, site, b, "u-acme", "&state="+second); answer.Location() != "/items" {
 		t.Errorf("second tab: %d to %q", answer.Status, answer.Location())
 	}
 	if answer := come(t, site, b, "u-acme", "&state="+first); answer.Location() != "/" || b.User() != "u-acme" {
@@ -129,9 +130,9 @@ func TestTwoTabs(t *testing.T) {
 
 // What was kept aside is gone when the browser's owner signs in otherwise, and
 // nobody else's browser can say yes for it.
-func TestAKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
+func TestLogin_AKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b, other := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 	b.Callback("u-evil")
@@ -146,9 +147,9 @@ func TestAKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {
 }
 
 // A question that stands open for hours is no consent.
-func TestAKeptIdentityExpires(t *testing.T) {
+func TestLogin_AKeptIdentityExpires(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	b.Callback("u-evil")
@@ -163,13 +164,13 @@ func TestAKeptIdentityExpires(t *testing.T) {
 }
 
 // The questions are answered by this server's own forms alone.
-func TestAnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
+func TestLogin_AnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	b.Callback("u-evil")
-	for _, path := range []string{"/sso/switch", "/sso/stay", "/logout", "/sessions/revoke-others", "/sessions/1/revoke", "/notes"} {
+	for _, path := range []string{"/sso/switch", "/sso/stay", "/logout", "/sessions/revoke-others", "/sessions/1/revoke", "/items"} {
 		for name, h := range map[string]http.Header{
 			"fetch metadata": {"Sec-Fetch-Site": {"cross-site"}}, "a subdomain": {"Sec-Fetch-Site": {"same-site"}},
 			"origin": {"Origin": {"https://evil.example"}}, "null origin": {"Origin": {"null"}},
@@ -179,8 +180,8 @@ func TestAnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 				t.Errorf("%s by %s: %d, want 403", path, name, answer.Status)
 			}
 		}
-		if answer := b.Get(path + "?_method=POST"); path != "/notes" && answer.Status != http.StatusNotFound {
-			t.Errorf("GET %s: %d, want 404", path, answer.Status)
+		if answer := b.Get(path + "?_method=POST"); path != "/items" && answer.Status != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %d, want 405", path, answer.Status)
 		}
 	}
 	if b.User() != "u-acme" {
@@ -189,9 +190,9 @@ func TestAnotherSiteCannotAnswerTheQuestionOrSignOut(t *testing.T) {
 }
 
 // The page that the code came to tells nobody its address, whatever it says.
-func TestTheCodeDoesNotLeakByReferer(t *testing.T) {
+func TestLogin_TheCodeDoesNotLeakByReferer(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
 	for name, page := range map[string]handlertest.Answer{

@@ -12,16 +12,16 @@ import (
 var elsewhere = []string{
 	"", "evil.example", "//evil.example", "///evil.example", "////evil.example", "https://evil.example", "https:evil.example", "http:/evil.example",
 	"HTTPS://evil.example", "javascript:alert(1)", "data:text/html,x", "mailto:a@evil.example",
-	`/\evil.example`, `\\evil.example`, `\/evil.example`, `/\/evil.example`, `/notes\..\..`, "/%5cevil.example", "/%5C%5Cevil.example",
-	"/\t/evil.example", "\t//evil.example", "/\n/evil.example", "/\r\nSet-Cookie: a=b", "/%0d%0a/x\r\n", "/ /evil.example", " /notes", "/notes\x00", "/\x7f",
-	"/.//evil.example", "/..//evil.example", "/./notes", "/x/..//evil.example", "/x/../login", "/notes/..", "/%2e%2e//evil.example", "/%2e/%2fevil.example",
-	"/%2f/evil.example", "/%2fevil.example", "/%2F%2Fevil.example", "/notes//evil.example",
+	`/\evil.example`, `\\evil.example`, `\/evil.example`, `/\/evil.example`, `/items\..\..`, "/%5cevil.example", "/%5C%5Cevil.example",
+	"/\t/evil.example", "\t//evil.example", "/\n/evil.example", "/\r\nSet-Cookie: a=b", "/%0d%0a/x\r\n", "/ /evil.example", " /items", "/items\x00", "/\x7f",
+	"/.//evil.example", "/..//evil.example", "/./items", "/x/..//evil.example", "/x/../login", "/items/..", "/%2e%2e//evil.example", "/%2e/%2fevil.example",
+	"/%2f/evil.example", "/%2fevil.example", "/%2F%2Fevil.example", "/items//evil.example",
 	"/\u2028/evil.example", "/\u3000/evil.example", "/／evil.example", "／／evil.example", "/\u202enotes", "/\xff\xfe", "/nötes",
 	"/login", "/login/", "/login?return_to=/login", "/logout", "/sso/callback?code=x", "/sso/switch", "/%6cogin", "/%73so/callback?code=x",
-	"/%zz", "/notes?\x01", strings.Repeat("/x", 2000),
+	"/%zz", "/items?\x01", strings.Repeat("/x", 2000),
 }
 
-func TestSafePath(t *testing.T) {
+func TestReturnPath_IsSafe(t *testing.T) {
 	t.Parallel()
 	for _, p := range elsewhere {
 		if got := safePath(p); got != "/" {
@@ -29,7 +29,7 @@ func TestSafePath(t *testing.T) {
 		}
 	}
 	for _, p := range []string{
-		"/", "/notes", "/notes/", "/notes?x=1&y=%2F%2Fevil.example", "/notes?to=https://a.example/", "/notes#end", "/a-b_c.d~e/1", "/caf%C3%A9", "/loginx", "/ssot",
+		"/", "/items", "/items/", "/items?x=1&y=%2F%2Fevil.example", "/items?to=https://a.example/", "/items#end", "/a-b_c.d~e/1", "/caf%C3%A9", "/loginx", "/ssot",
 	} {
 		if got := safePath(p); got != p {
 			t.Errorf("safePath(%q) = %q, want it unchanged", p, got)
@@ -48,7 +48,7 @@ func TestSafePath(t *testing.T) {
 // Whatever is accepted stays on the host when a browser resolves it, and is a
 // header that cannot be split.
 func FuzzSafePath(f *testing.F) {
-	for _, seed := range append([]string{"/notes?x=1", "/a/b#c"}, elsewhere...) {
+	for _, seed := range append([]string{"/items?x=1", "/a/b#c"}, elsewhere...) {
 		f.Add(seed)
 	}
 	base, _ := url.Parse("https://app.example/sso/callback?code=x")

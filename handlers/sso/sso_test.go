@@ -7,18 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/sso"
-	"example.com/subproduct/tenancy"
 
 	"testing/fstest"
 )
 
-func TestCallbackWithoutAUsableCode(t *testing.T) {
+func TestCallback_WithoutAUsableCode(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, query := range []string{"", "?code=", "?code=a&code=b", "?code=" + strings.Repeat("x", 100<<10), "?state=x"} {
 		answer := site.Browser(t).Get("/sso/callback" + query)
 		if answer.Status != http.StatusBadRequest || !strings.Contains(answer.Body, "<h1>") || answer.Header.Get("Set-Cookie") != "" {
@@ -30,9 +29,9 @@ func TestCallbackWithoutAUsableCode(t *testing.T) {
 	}
 }
 
-func TestACodeThatThePlatformRefuses(t *testing.T) {
+func TestSSO_ACodeThatThePlatformRefuses(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	code, err := site.Platform.IssueCode("u-acme")
 	if err != nil {
@@ -51,7 +50,7 @@ func TestACodeThatThePlatformRefuses(t *testing.T) {
 
 // Whatever goes wrong at the platform: a page of ours, no session, nothing of
 // the platform's body, and the code was sent once.
-func TestThePlatformFails(t *testing.T) {
+func TestSSO_ThePlatformFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults simulator.Faults
@@ -68,7 +67,7 @@ func TestThePlatformFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			site := handlertest.Start(t, handlertest.Setup{})
+			site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 			site.Subscribe(t, "acme")
 			site.Platform.SetFaults(c.faults)
 			began := time.Now()
@@ -86,17 +85,17 @@ func TestThePlatformFails(t *testing.T) {
 	}
 }
 
-func TestThePlatformIsUnreachable(t *testing.T) {
+func TestSSO_ThePlatformIsUnreachable(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PLATFORM_BASE_URL": "http://127.0.0.1:1"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PLATFORM_BASE_URL": "http://127.0.0.1:1"}})
 	if answer := site.Browser(t).Get("/sso/callback?code=x"); answer.Status != http.StatusBadGateway {
 		t.Errorf("%d, want 502", answer.Status)
 	}
 }
 
-func TestStatusesThatMayNotSignIn(t *testing.T) {
+func TestSSO_StatusesThatMayNotSignIn(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	if _, err := site.Platform.Pause(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
@@ -105,7 +104,7 @@ func TestStatusesThatMayNotSignIn(t *testing.T) {
 	if answer.Status != http.StatusForbidden || !strings.Contains(answer.Body, "Paused") || answer.Header.Get("Set-Cookie") != "" {
 		t.Errorf("paused: %d; want a 403 page that names the status, and no session", answer.Status)
 	}
-	other := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"ALLOWED_SUBSCRIPTION_STATUSES": "Active, Paused"}})
+	other := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"ALLOWED_SUBSCRIPTION_STATUSES": "Active, Paused"}})
 	other.Subscribe(t, "acme")
 	if _, err := other.Platform.Pause(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
@@ -115,9 +114,9 @@ func TestStatusesThatMayNotSignIn(t *testing.T) {
 	}
 }
 
-func TestATenantCancelledHereStaysOut(t *testing.T) {
+func TestSSO_ATenantCancelledHereStaysOut(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	site.Exec(t, `UPDATE public.tenants SET status = 'cancelled', cancelled_at = now()`) // the platform does not know
 	answer := site.Browser(t).Callback("u-acme")
@@ -127,27 +126,27 @@ func TestATenantCancelledHereStaysOut(t *testing.T) {
 }
 
 // The platform may start a sign-in itself, and its event may be late or lost.
-func TestSignInBeforeTheEvent(t *testing.T) {
+func TestSSO_SignInBeforeTheEvent(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
 	b := site.Browser(t)
 	if answer := b.Callback("u-acme"); answer.Status != http.StatusSeeOther || answer.Location() != "/" {
 		t.Fatalf("%d to %s, want signed in", answer.Status, answer.Location())
 	}
-	if answer := b.Get("/notes"); answer.Status != http.StatusOK {
+	if answer := b.Get("/items"); answer.Status != http.StatusOK {
 		t.Errorf("notes: %d", answer.Status)
 	}
 	site.Subscribe(t, "acme") // the late event finds the tenant there
-	if answer := b.Get("/notes"); answer.Status != http.StatusOK {
+	if answer := b.Get("/items"); answer.Status != http.StatusOK {
 		t.Errorf("notes after the event: %d", answer.Status)
 	}
 }
 
-func TestAWorkspaceThatTakesLongToPrepare(t *testing.T) {
+func TestSSO_AWorkspaceThatTakesLongToPrepare(t *testing.T) {
 	t.Parallel()
-	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(3); CREATE TABLE notes (id bigint)")}}
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: slow}}})
+	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(3); CREATE TABLE items (id bigint)")}}
+	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
 	site.Platform.AddTenant("acme", "Acme", "Pro", simulator.User{ID: "u-acme", Email: "ada@acme.example"})
 	b := site.Browser(t)
 	b.Get("/login?return_to=/sessions")
@@ -171,9 +170,9 @@ func TestAWorkspaceThatTakesLongToPrepare(t *testing.T) {
 	}
 }
 
-func TestAnotherIdentityIsNotSwappedInSilently(t *testing.T) {
+func TestSSO_AnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	who := func(b *handlertest.Browser) string {
 		var me map[string]string
@@ -207,9 +206,9 @@ func TestAnotherIdentityIsNotSwappedInSilently(t *testing.T) {
 	}
 }
 
-func TestTheTokenChangesAtSignIn(t *testing.T) {
+func TestSSO_TheTokenChangesAtSignIn(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	token := func() string {
 		address, _ := url.Parse(site.URL)
@@ -231,9 +230,9 @@ func TestTheTokenChangesAtSignIn(t *testing.T) {
 	}
 }
 
-func TestCookiesOfOthers(t *testing.T) {
+func TestSSO_CookiesOfOthers(t *testing.T) {
 	t.Parallel()
-	site, other := handlertest.Start(t, handlertest.Setup{}), handlertest.Start(t, handlertest.Setup{})
+	site, other := handlertest.Start(t, fixture.Product(), handlertest.Setup{}), handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := other.SignIn(t, "acme")
 	address, _ := url.Parse(other.URL)
 	foreign := b.Client.Jar.Cookies(address)[0].Value
@@ -245,9 +244,9 @@ func TestCookiesOfOthers(t *testing.T) {
 	}
 }
 
-func TestReturnPathsThatLeadElsewhere(t *testing.T) {
+func TestSSO_ReturnPathsThatLeadElsewhere(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "acme")
 	for _, to := range sso.Elsewhere {
 		b := site.Browser(t)
@@ -260,16 +259,16 @@ func TestReturnPathsThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-func TestTheLogHoldsNoSecretAndNoCode(t *testing.T) {
+func TestSSO_TheLogHoldsNoSecretAndNoCode(t *testing.T) {
 	t.Parallel()
 	var log handlertest.Log
-	site := handlertest.Start(t, handlertest.Setup{Log: &log})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
 	site.Subscribe(t, "acme")
 	code, _ := site.Platform.IssueCode("u-acme")
 	b := site.Browser(t)
 	b.Get("/sso/callback?code=" + code)
 	b.Get("/sso/callback?code=" + code)
-	b.Get("/notes?code=" + code)
+	b.Get("/items?code=" + code)
 	address, _ := url.Parse(site.URL)
 	token := b.Client.Jar.Cookies(address)[0].Value
 	text := log.String()
@@ -278,7 +277,7 @@ func TestTheLogHoldsNoSecretAndNoCode(t *testing.T) {
 			t.Errorf("the log holds %q", secret)
 		}
 	}
-	for _, want := range []string{`"request_id":`, `"tenant":"acme"`, `"route":"/notes"`} {
+	for _, want := range []string{`"request_id":`, `"tenant":"acme"`, `"route":"/items"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log lacks %s", want)
 		}

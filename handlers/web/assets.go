@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,13 @@ import (
 // Assets serves the files of static/ under names that carry a hash of their
 // content, so that a browser may keep them for a year and never shows old ones.
 type Assets struct {
+	fsys fs.FS
+	live bool
+	read assets
+}
+
+// assets are the files of a folder at one moment.
+type assets struct {
 	urls  map[string]string // app.css → /static/app.1f2e3d4c5b6a.css
 	files map[string]asset  // by hashed name
 }
@@ -26,11 +34,17 @@ type asset struct {
 	content []byte
 }
 
-// NewAssets reads and hashes every file of fsys.
-func NewAssets(fsys fs.FS) (*Assets, error) {
-	a := &Assets{urls: map[string]string{}, files: map[string]asset{}}
+// NewAssets reads and hashes every file of fsys, but for source code and
+// READMEs. With live, the files are read anew each time: for development.
+func NewAssets(fsys fs.FS, live bool) (*Assets, error) {
+	read, err := readAssets(fsys)
+	return &Assets{fsys: fsys, live: live, read: read}, err
+}
+
+func readAssets(fsys fs.FS) (assets, error) {
+	a := assets{urls: map[string]string{}, files: map[string]asset{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || slices.Contains([]string{".go", ".md"}, path.Ext(name)) {
 			return err
 		}
 		content, err := fs.ReadFile(fsys, name)
@@ -46,9 +60,20 @@ func NewAssets(fsys fs.FS) (*Assets, error) {
 	return a, err
 }
 
+func (a *Assets) now() (assets, error) {
+	if a.live {
+		return readAssets(a.fsys)
+	}
+	return a.read, nil
+}
+
 // URL is the address of a file of static/; templates call it as asset.
 func (a *Assets) URL(name string) (string, error) {
-	url, ok := a.urls[name]
+	found, err := a.now()
+	if err != nil {
+		return "", err
+	}
+	url, ok := found.urls[name]
 	if !ok {
 		return "", fmt.Errorf("static/ has no file %s", name)
 	}
@@ -57,7 +82,11 @@ func (a *Assets) URL(name string) (string, error) {
 
 // Serve answers GET /static/*.
 func (a *Assets) Serve(c echo.Context) error {
-	file, ok := a.files[c.Param("*")]
+	found, err := a.now()
+	if err != nil {
+		return err
+	}
+	file, ok := found.files[c.Param("*")]
 	if !ok {
 		return echo.ErrNotFound
 	}

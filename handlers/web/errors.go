@@ -1,68 +1,59 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"example.com/subproduct/tenancy"
 )
 
-// ErrUnavailable wraps failures of what this server depends on: 503.
-var ErrUnavailable = errors.New("a part of the server is unavailable")
-
-// Problem is an error whose text is meant for the one who asked. A handler that
-// needs no more than a status and a sentence returns an echo.HTTPError instead.
-type Problem struct {
-	Status  int
-	Title   string // empty: the status's own text
-	Message string
-	Action  Action // what to do now; optional
-	Cause   error  // for the log alone
+// ErrorAnswer maps an error that handlers return to a status and a sentence for
+// the one who asked. An error that wraps Err is answered so too.
+type ErrorAnswer struct {
+	Err      error
+	Status   int
+	Sentence string
 }
 
-// Action is a link on an error page.
-type Action struct{ Label, URL string }
+// Boundary is the error boundary: the one place where an error becomes an
+// answer.
+type Boundary struct {
+	answers    []ErrorAnswer
+	showCauses bool
+}
 
-func (p *Problem) Error() string {
-	if p.Cause != nil {
-		return p.Title + ": " + p.Cause.Error()
+// NewBoundary returns a boundary that knows answers, of which the first that
+// fits counts. Whatever is not there is 500, and its text stays in the log.
+// showCauses is for development: an error page then says what the log says.
+func NewBoundary(answers []ErrorAnswer, showCauses bool) *Boundary {
+	return &Boundary{answers: slices.Concat(answers, ownAnswers()), showCauses: showCauses}
+}
+
+// ownAnswers are for what any handler may meet, whatever it is about.
+func ownAnswers() []ErrorAnswer {
+	return []ErrorAnswer{
+		{context.DeadlineExceeded, http.StatusServiceUnavailable, "This took too long. Try again in a moment."},
+		{http.ErrMissingFile, http.StatusUnprocessableEntity, "A file is missing."},
+		{http.ErrNotMultipart, http.StatusUnsupportedMediaType, "This takes a form with a file (multipart/form-data)."},
+		{http.ErrMissingBoundary, http.StatusBadRequest, "The request's body cannot be read."},
+		{ErrUnavailable, http.StatusServiceUnavailable, "A part of the server does not answer. Try again in a moment."},
 	}
-	return p.Title
 }
 
-func (p *Problem) Unwrap() error { return p.Cause }
-
-// known maps the errors that handlers return to answers. Whatever is not here
-// is 500, and its text stays in the log.
-var known = []struct {
-	err    error
-	status int
-	detail string
-}{
-	{tenancy.ErrTenantCancelled, http.StatusForbidden, "This workspace was cancelled."},
-	{tenancy.ErrSessionEnded, http.StatusUnauthorized, "Sign in first."},
-	{tenancy.ErrNoTenant, http.StatusUnauthorized, "Sign in first."},
-	{tenancy.ErrUnknownTenant, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},
-	{tenancy.ErrNotMigrated, http.StatusServiceUnavailable, "This workspace is being updated. Try again in a moment."},
-	{tenancy.ErrSchemaMissing, http.StatusServiceUnavailable, "This workspace is not ready. Try again in a moment."},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable, "This took too long. Try again in a moment."},
-	{ErrUnavailable, http.StatusServiceUnavailable, "A part of the server does not answer. Try again in a moment."},
-}
-
-// AsProblem is the answer to an error. Nothing of an error that is not meant
-// for others is in it.
-func AsProblem(err error) *Problem {
+// Problem is the answer to an error. Nothing of an error that is not meant for
+// others is in it, but for its Cause.
+func (b *Boundary) Problem(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	for _, k := range known {
-		if errors.Is(err, k.err) {
-			return &Problem{Status: k.status, Message: k.detail, Cause: err}
+	for _, a := range b.answers {
+		if errors.Is(err, a.Err) {
+			return &Problem{Status: a.Status, Message: a.Sentence, Cause: err}
 		}
 	}
 	if h := (*echo.HTTPError)(nil); errors.As(err, &h) {
@@ -79,44 +70,46 @@ func AsProblem(err error) *Problem {
 	return &Problem{Status: http.StatusInternalServerError, Cause: err}
 }
 
-// details are what a page says where the handler said nothing.
-var details = map[int]string{
-	http.StatusNotFound:              "There is nothing at this address.",
-	http.StatusMethodNotAllowed:      "This address does not take that kind of request.",
-	http.StatusForbidden:             "This is not open to you.",
-	http.StatusRequestEntityTooLarge: "That was too large.",
-	http.StatusTooManyRequests:       "That was too often. Wait a moment.",
-	http.StatusInternalServerError:   "Something went wrong on our side. It has been noted.",
-	http.StatusServiceUnavailable:    "The server cannot answer right now. Try again in a moment.",
+// errorPage is what error.html is given.
+type errorPage struct {
+	Status         int
+	Title, Message string
+	Action         Action
+	Cause          string // empty but in development
 }
 
-// WriteError is the error boundary: the one place where an error becomes an
-// answer, HTML for pages, RFC 9457 for everything that wants JSON.
-func WriteError(err error, c echo.Context) {
+// Write answers err, HTML for pages, RFC 9457 for everything that wants JSON.
+// It does nothing where an answer was begun already.
+func (b *Boundary) Write(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	p := *AsProblem(err)
-	if p.Title == "" {
-		p.Title = http.StatusText(p.Status)
+	p := b.Problem(err)
+	page := errorPage{
+		Status: p.Status, Title: cmp.Or(p.Title, http.StatusText(p.Status)),
+		Message: cmp.Or(p.Message, details[p.Status]), Action: p.Action,
 	}
-	if p.Message == "" {
-		p.Message = details[p.Status]
+	if b.showCauses {
+		page.Cause = err.Error()
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	if c.Request().Method == http.MethodHead {
 		_ = c.NoContent(p.Status)
 		return
 	}
-	if WantsJSON(c) || c.Render(p.Status, "error.html", p) != nil {
-		writeProblem(c, p)
+	if WantsJSON(c) || c.Render(p.Status, "error.html", page) != nil {
+		writeProblem(c, page)
 	}
 }
 
-func writeProblem(c echo.Context, p Problem) {
-	body, _ := json.Marshal(map[string]any{
+func writeProblem(c echo.Context, p errorPage) {
+	problem := map[string]any{
 		"type": "about:blank", "title": p.Title, "status": p.Status, "detail": p.Message, "requestId": RequestID(c),
-	})
+	}
+	if p.Cause != "" {
+		problem["cause"] = p.Cause
+	}
+	body, _ := json.Marshal(problem)
 	_ = c.Blob(p.Status, "application/problem+json", body)
 }
 

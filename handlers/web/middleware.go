@@ -40,14 +40,15 @@ func RequestID(c echo.Context) string { id, _ := c.Get(requestIDKey).(string); r
 func SetTenant(c echo.Context, slug string) { c.Set(tenantKey, slug) }
 
 // Log writes one line a request, after the error boundary has answered for what
-// failed. It never logs a query: a sign-in code may stand there.
-func Log(log *slog.Logger) echo.MiddlewareFunc {
+// failed. It logs a route's pattern and never the path or the query: a sign-in
+// code, or what a customer typed, may stand there.
+func Log(log *slog.Logger, boundary *Boundary) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			start := time.Now()
 			err := next(c)
 			if err != nil {
-				WriteError(err, c)
+				boundary.Write(err, c)
 			}
 			logRequest(log, c, err, time.Since(start))
 			return nil
@@ -62,7 +63,7 @@ func logRequest(log *slog.Logger, c echo.Context, err error, took time.Duration)
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("route", c.Path()),
+		slog.String("method", r.Method), slog.String("route", c.Path()),
 		slog.Int("status", status), slog.Float64("took_ms", float64(took.Microseconds())/1000),
 		slog.String("request_id", RequestID(c)), slog.String("remote", c.RealIP()),
 	}

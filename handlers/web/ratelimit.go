@@ -58,8 +58,8 @@ func clientKey(ip string) netip.Prefix {
 
 // clients has a token bucket for each client. It keeps two generations: when
 // the young one is full it becomes the old one, and what has not been asked
-// for since is forgotten. Whoever has that many addresses could forget himself,
-// but has as many budgets anyway.
+// for since is forgotten. A client with that many addresses could have itself
+// forgotten, but has as many budgets anyway.
 type clients struct {
 	perSecond, max int
 	mu             sync.Mutex

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTheLimitLetsABurstThroughAndThenThePace(t *testing.T) {
+func TestRateLimit_LetsABurstThroughAndThenThePace(t *testing.T) {
 	t.Parallel()
 	c := newClients(20, 100)
 	client, now := clientKey("192.0.2.1"), time.Now()
@@ -35,7 +35,7 @@ func TestTheLimitLetsABurstThroughAndThenThePace(t *testing.T) {
 
 // A client cannot be more than one by the spelling or the choice of its
 // address.
-func TestClientKey(t *testing.T) {
+func TestRateLimit_ClientKey(t *testing.T) {
 	t.Parallel()
 	for a, b := range map[string]string{
 		"192.0.2.1": "::ffff:192.0.2.1", "2001:db8:1:2::1": "2001:db8:1:2:ffff:ffff:ffff:ffff", "fe80::1%eth0": "fe80::2", "nonsense": "", "unix": "@",
@@ -53,7 +53,7 @@ func TestClientKey(t *testing.T) {
 
 // Millions of addresses take the memory of thousands, and one that stays
 // active stays limited.
-func TestTheLimitsMemoryIsBounded(t *testing.T) {
+func TestRateLimit_MemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 1000
 	c, now := newClients(1, most), time.Now()

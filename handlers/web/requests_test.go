@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,21 +16,21 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 )
 
 // every is one address of each kind, for what must hold everywhere.
 var every = []string{
-	"/", "/login", "/sso/callback", "/sso/callback?code=x", "/sso/preparing", "/notes", "/sessions", "/api/me", "/api/notes", "/healthz", "/livez",
-	"/nothing", "/api/nothing", "/static/nothing.css", "/webhooks/platform", "//evil.example/..", "/%2e%2e/%2e%2e/etc/passwd", "/notes/", "/static/../.env",
+	"/", "/login", "/sso/callback", "/sso/callback?code=x", "/sso/preparing", "/items", "/sessions", "/api/me", "/api/items", "/healthz", "/livez",
+	"/nothing", "/api/nothing", "/static/nothing.css", "/webhooks/platform", "//evil.example/..", "/%2e%2e/%2e%2e/etc/passwd", "/items/", "/static/../.env",
 }
 
-func TestHeadersOfEveryAnswer(t *testing.T) {
+func TestRequests_HeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"PUBLIC_URL": "https://app.example"}})
 	for _, path := range every {
 		answer := site.Browser(t).Get(path)
 		policy := answer.Header.Get("Content-Security-Policy")
@@ -60,9 +59,9 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 
 // Only what is named after its content may be cached, and by whom is the same
 // for everybody.
-func TestOnlyHashedFilesAreCached(t *testing.T) {
+func TestRequests_OnlyHashedFilesAreCached(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	page := site.Browser(t).Get("/")
 	file := regexp.MustCompile(`/static/[^"]+\.css`).FindString(page.Body)
 	answer := site.Browser(t).Get(file)
@@ -77,9 +76,9 @@ func TestOnlyHashedFilesAreCached(t *testing.T) {
 }
 
 // Nothing is built from what a request says of the server's own address.
-func TestTheHostIsNotTrusted(t *testing.T) {
+func TestRequests_TheHostIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	client := site.Browser(t).Client
 	for _, path := range every {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, site.URL, nil)
@@ -110,7 +109,7 @@ func TestTheHostIsNotTrusted(t *testing.T) {
 
 // The address of a client is that of its connection, and what a trusted proxy
 // says it is; a client cannot choose it.
-func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
+func TestRequests_OnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 	t.Parallel()
 	flood := func(site *handlertest.Site, header func(i int) http.Header) (limited handlertest.Answer, n int) {
 		for i := range 40 {
@@ -124,7 +123,7 @@ func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 		ip := fmt.Sprintf("203.0.113.%d", i)
 		return http.Header{"X-Forwarded-For": {ip}, "X-Real-Ip": {ip}, "Forwarded": {"for=" + ip}, "True-Client-Ip": {ip}, "Cf-Connecting-Ip": {ip}}
 	}
-	plain := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
+	plain := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
 	answer, n := flood(plain, each)
 	if n < 30 || answer.Header.Get("Retry-After") != "1" || !strings.Contains(answer.Body, "<h1>") || answer.Header.Get("Set-Cookie") != "" {
 		t.Errorf("not behind a proxy: %d of 40 were limited, Retry-After %q", n, answer.Header.Get("Retry-After"))
@@ -135,7 +134,7 @@ func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 	if answer := plain.Browser(t).Get("/"); answer.Status != http.StatusOK {
 		t.Errorf("other pages are limited too: %d", answer.Status)
 	}
-	behind := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1", "TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8"}})
+	behind := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1", "TRUSTED_PROXIES": "127.0.0.0/8, 10.0.0.0/8"}})
 	if _, n := flood(behind, each); n != 0 {
 		t.Errorf("behind a proxy, 40 clients: %d were limited", n)
 	}
@@ -146,16 +145,16 @@ func TestOnlyTrustedProxiesSayWhoTheClientIs(t *testing.T) {
 	if _, n := flood(behind, forged); n < 30 {
 		t.Errorf("behind a proxy, one client with forged addresses: %d of 40 were limited", n)
 	}
-	off := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "0"}})
+	off := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "0"}})
 	if _, n := flood(off, each); n != 0 {
 		t.Errorf("turned off: %d were limited", n)
 	}
 }
 
 // A flood of callbacks costs the platform no more than the limit.
-func TestAFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
+func TestRequests_AFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"LOGIN_RATE_LIMIT": "1"}})
 	began := time.Now()
 	var all sync.WaitGroup
 	for range 10 {
@@ -173,28 +172,28 @@ func TestAFloodOfCallbacksDoesNotReachThePlatform(t *testing.T) {
 }
 
 // Odd methods and spellings reach no handler that the plain one would not.
-func TestOddMethodsAndPaths(t *testing.T) {
+func TestRequests_OddMethodsAndPaths(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
-	b.API(http.MethodPost, "/api/notes", `{"title":"mine"}`)
+	b.API(http.MethodPost, "/api/items", `{"label":"mine"}`)
 	for _, method := range []string{"TRACE", "TRACK", "PROPFIND", "PATCH", "PUT", "HEAD", "OPTIONS", "get", "DELETE", "X-PLODE"} {
-		for _, path := range []string{"/notes", "/api/notes", "/sessions", "/logout", "/sso/switch", "/login"} {
+		for _, path := range []string{"/items", "/api/items", "/sessions", "/logout", "/sso/switch", "/login"} {
 			answer := b.Do(method, path, nil, http.Header{"X-Http-Method-Override": {"POST"}, "X-Secret": {"echo-me"}})
-			if answer.Status/100 == 2 && method != "OPTIONS" || strings.Contains(answer.Body, "echo-me") || answer.Status >= 500 {
+			if answer.Status/100 == 2 && method != "HEAD" || strings.Contains(answer.Body, "echo-me") || answer.Status >= 500 {
 				t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Body)
 			}
 		}
 	}
 	for _, path := range []string{
-		"//api/notes", "/api//notes", "/API/notes", "/api/notes/", "/api/./notes", "/x/../api/notes", "/api%2Fnotes", "/%61pi/notes", "/api/notes;x=1", "/api/notes%00", "/api/notes.json",
+		"//api/items", "/api//items", "/API/items", "/api/items/", "/api/./items", "/x/../api/items", "/api%2Fitems", "/%61pi/items", "/api/items;x=1", "/api/items%00", "/api/items.json",
 	} {
 		if answer := b.Get(path); answer.Status < 300 || answer.Status >= 500 || strings.Contains(answer.Body, "mine") {
 			t.Errorf("%s: %d %s", path, answer.Status, answer.Body)
 		}
 	}
 	for _, id := range []string{"1%2F..", "..%2F1", "1e0", "0x1", " 1", "1%00", "１", "+1", "1;DROP", "9223372036854775808", "-9223372036854775808", "1,2", "1 OR 1=1", "%2e%2e"} {
-		if answer := b.API(http.MethodDelete, "/api/notes/"+strings.ReplaceAll(id, " ", "%20"), ""); answer.Status != http.StatusNotFound && id != "+1" {
+		if answer := b.API(http.MethodDelete, "/api/items/"+strings.ReplaceAll(id, " ", "%20"), ""); answer.Status != http.StatusNotFound && id != "+1" {
 			t.Errorf("id %s: %d, want 404", id, answer.Status)
 		}
 	}
@@ -204,18 +203,18 @@ func TestOddMethodsAndPaths(t *testing.T) {
 }
 
 // What others wrote is text on every page.
-func TestNothingIsRenderedAsMarkup(t *testing.T) {
+func TestRequests_NothingIsRenderedAsMarkup(t *testing.T) {
 	t.Parallel()
 	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Platform.AddTenant("acme", evil, "Pro", simulator.User{ID: "u-acme", Email: evil})
 	b := site.Browser(t)
 	code, _ := site.Platform.IssueCode("u-acme")
 	b.Do(http.MethodGet, "/sso/callback?code="+url.QueryEscape(code), nil, http.Header{"User-Agent": {evil}})
-	b.Post("/notes", url.Values{"title": {evil}})
-	b.Post("/notes", url.Values{"title": {strings.Repeat(evil, 10)}})
+	b.Post("/items", url.Values{"label": {evil}})
+	b.Post("/items", url.Values{"label": {strings.Repeat(evil, 10)}})
 	for _, page := range []handlertest.Answer{
-		b.Get("/"), b.Get("/notes"), b.Get("/sessions"), b.Post("/notes", url.Values{"title": {strings.Repeat(evil, 10)}}),
+		b.Get("/"), b.Get("/items"), b.Get("/sessions"), b.Post("/items", url.Values{"label": {strings.Repeat(evil, 10)}}),
 		b.Get("/nothing?" + url.QueryEscape(evil)), b.Get("/" + url.PathEscape(evil)), b.Get("/sso/callback?code=" + url.QueryEscape(evil)),
 		b.Do(http.MethodGet, "/nothing", nil, http.Header{"X-Request-Id": {evil}, "Referer": {evil}}),
 	} {
@@ -223,18 +222,18 @@ func TestNothingIsRenderedAsMarkup(t *testing.T) {
 			t.Errorf("%d: %s", page.Status, page.Body)
 		}
 	}
-	if page := b.Get("/notes"); !strings.Contains(page.Body, "&lt;script&gt;") {
+	if page := b.Get("/items"); !strings.Contains(page.Body, "&lt;script&gt;") {
 		t.Error("the test shows nothing")
 	}
 }
 
 // Pages run nothing: the policy forbids it, and they do not try.
-func TestPagesHaveNoInlineCode(t *testing.T) {
+func TestRequests_PagesHaveNoInlineCode(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	inline := regexp.MustCompile(`(?i)<script|<style|\sstyle=|\son[a-z]+=|javascript:|<iframe|<object|<embed`)
-	for _, page := range []handlertest.Answer{b.Get("/"), b.Get("/notes"), b.Get("/sessions"), b.Get("/nothing"), site.Browser(t).Get("/"), b.Get("/sso/callback")} {
+	for _, page := range []handlertest.Answer{b.Get("/"), b.Get("/items"), b.Get("/sessions"), b.Get("/nothing"), site.Browser(t).Get("/"), b.Get("/sso/callback")} {
 		if found := inline.FindString(page.Body); found != "" {
 			t.Errorf("%q in %s", found, page.Body)
 		}
@@ -243,9 +242,9 @@ func TestPagesHaveNoInlineCode(t *testing.T) {
 
 // The form of an error follows what was asked, never what was sent: a browser
 // is not shown JSON as a page, nor a program a page.
-func TestErrorsInTheFormThatWasAskedFor(t *testing.T) {
+func TestRequests_ErrorsInTheFormThatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, c := range []struct{ path, accept, want string }{
 		{"/sso/callback", "text/html", "text/html"}, {"/sso/callback", "", "text/html"}, {"/sso/callback", "text/html, application/json", "text/html"},
 		{"/sso/callback", "application/json", "application/problem+json"}, {"/sso/callback", "application/problem+json;q=0.1", "application/problem+json"},
@@ -258,20 +257,11 @@ func TestErrorsInTheFormThatWasAskedFor(t *testing.T) {
 	}
 }
 
-// buffer is a log that many goroutines write.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.b.Write(p) }
-func (b *buffer) String() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
-
 // What a client sends cannot make a log line of its own, nor change one.
-func TestNobodyWritesTheLog(t *testing.T) {
+func TestRequests_NobodyWritesTheLog(t *testing.T) {
 	t.Parallel()
-	var log buffer
-	site := handlertest.Start(t, handlertest.Setup{Log: &log})
+	var log handlertest.Log
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
 	const forged = "\n{\"msg\":\"forged\",\"level\":\"ERROR\"}\n\x1b[31m"
 	b := site.Browser(t)
 	b.Do(http.MethodGet, "/"+url.PathEscape(forged), nil, http.Header{"X-Request-Id": {"forged forged forged"}, "User-Agent": {"forged"}})
@@ -290,11 +280,11 @@ func TestNobodyWritesTheLog(t *testing.T) {
 }
 
 // A header's line cannot be ended from inside.
-func TestAnswersCannotBeSplit(t *testing.T) {
+func TestRequests_AnswersCannotBeSplit(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, path := range []string{
-		"/login?return_to=/%0d%0aSet-Cookie:%20evil=1", "/notes?x=%0d%0aSet-Cookie:%20evil=1", "/%0d%0aSet-Cookie:%20evil=1", "/login?return_to=%E5%98%8A%E5%98%8DSet-Cookie:evil=1",
+		"/login?return_to=/%0d%0aSet-Cookie:%20evil=1", "/items?x=%0d%0aSet-Cookie:%20evil=1", "/%0d%0aSet-Cookie:%20evil=1", "/login?return_to=%E5%98%8A%E5%98%8DSet-Cookie:evil=1",
 	} {
 		answer := site.Browser(t).Do(http.MethodGet, path, nil, http.Header{"X-Request-Id": {"abcdefgh"}})
 		if answer.Cookie("evil") != nil || strings.ContainsAny(answer.Location(), "\r\n") {
@@ -304,9 +294,9 @@ func TestAnswersCannotBeSplit(t *testing.T) {
 }
 
 // Many and huge cookies are refused or ignored, and cost no query.
-func TestCookieBombs(t *testing.T) {
+func TestRequests_CookieBombs(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	good := site.SignIn(t, "acme").Token()
 	for name, cookie := range map[string]string{
 		"many": strings.Repeat("a=b; ", 2000), "many sessions": strings.Repeat("session=x; ", 2000), "huge": "session=" + strings.Repeat("x", 200<<10),
@@ -320,14 +310,14 @@ func TestCookieBombs(t *testing.T) {
 	}
 }
 
-func TestBodiesAreLimited(t *testing.T) {
+func TestRequests_BodiesAreLimited(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	big := strings.Repeat("x", 2<<20)
 	for name, c := range map[string]struct{ path, contentType, body string }{
-		"JSON": {"/api/notes", "application/json", `{"title":"` + big + `"}`}, "form": {"/notes", "application/x-www-form-urlencoded", "title=" + big},
-		"multipart": {"/notes", "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + big + "\r\n--b--"},
+		"JSON": {"/api/items", "application/json", `{"label":"` + big + `"}`}, "form": {"/items", "application/x-www-form-urlencoded", "label=" + big},
+		"multipart": {"/items", "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"label\"\r\n\r\n" + big + "\r\n--b--"},
 	} {
 		// io.MultiReader hides the length: the body is chunked.
 		answer := b.Do(http.MethodPost, c.path, io.MultiReader(strings.NewReader(c.body)), http.Header{"Content-Type": {c.contentType}})
@@ -336,29 +326,29 @@ func TestBodiesAreLimited(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"deep": strings.Repeat(`{"title":`, 20_000), "not JSON": "title=x", "two documents": `{"title":"a"}{"title":"b"}`, "an array": `["a"]`, "a number": `{"title":7}`, "null": `null`,
+		"deep": strings.Repeat(`{"label":`, 20_000), "not JSON": "label=x", "two documents": `{"label":"a"}{"label":"b"}`, "an array": `["a"]`, "a number": `{"label":7}`, "null": `null`,
 	} {
-		if answer := b.API(http.MethodPost, "/api/notes", body); answer.Status/100 == 5 || strings.Contains(answer.Body, "offset") || strings.Contains(answer.Body, "unmarshal") {
+		if answer := b.API(http.MethodPost, "/api/items", body); answer.Status/100 == 5 || strings.Contains(answer.Body, "offset") || strings.Contains(answer.Body, "unmarshal") {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
 	}
-	if answer := b.Do(http.MethodPost, "/api/notes", strings.NewReader(`{"title":"x"}`), http.Header{"Content-Type": {"text/plain"}}); answer.Status != http.StatusUnsupportedMediaType {
+	if answer := b.Do(http.MethodPost, "/api/items", strings.NewReader(`{"label":"x"}`), http.Header{"Content-Type": {"text/plain"}}); answer.Status != http.StatusUnsupportedMediaType {
 		t.Errorf("JSON as text, which a foreign form may send: %d, want 415", answer.Status)
 	}
 }
 
 // Whatever a handler fails with, nobody outside reads it.
-func TestErrorsSayNothing(t *testing.T) {
+func TestRequests_ErrorsSayNothing(t *testing.T) {
 	t.Parallel()
 	const inside = "password=hunter2 at 10.0.0.5"
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Routes: func(user *echo.Group, _ *tenancy.DB) {
-		user.GET("/api/fail", func(echo.Context) error { return fmt.Errorf("dial: %s", inside) })
-		user.GET("/api/panic", func(echo.Context) error { panic(inside) })
-		user.GET("/api/odd", func(echo.Context) error { panic(struct{ s []string }{[]string{inside}}) })
-		user.GET("/api/echo", func(echo.Context) error { return echo.NewHTTPError(http.StatusInternalServerError, inside) })
-		user.GET("/fail", func(echo.Context) error { return fmt.Errorf("dial: %s", inside) })
-		user.GET("/template", func(c echo.Context) error { return c.Render(http.StatusOK, "notes.html", inside) })
-	}}})
+	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
+		r.User.GET("/api/fail", func(echo.Context) error { return fmt.Errorf("dial: %s", inside) })
+		r.User.GET("/api/panic", func(echo.Context) error { panic(inside) })
+		r.User.GET("/api/odd", func(echo.Context) error { panic(struct{ s []string }{[]string{inside}}) })
+		r.User.GET("/api/echo", func(echo.Context) error { return echo.NewHTTPError(http.StatusInternalServerError, inside) })
+		r.User.GET("/fail", func(echo.Context) error { return fmt.Errorf("dial: %s", inside) })
+		r.User.GET("/template", func(c echo.Context) error { return c.Render(http.StatusOK, "items.html", inside) })
+	}), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	for _, path := range []string{"/api/fail", "/api/panic", "/api/odd", "/api/echo", "/fail", "/template"} {
 		if answer := b.Get(path); answer.Status != http.StatusInternalServerError || strings.Contains(answer.Body, "hunter2") || strings.Contains(answer.Body, ".go") {
@@ -369,20 +359,20 @@ func TestErrorsSayNothing(t *testing.T) {
 
 // Two header lines of one name, a target with another server's name, a request
 // without Host: the raw forms that clients' libraries do not send.
-func TestRawRequests(t *testing.T) {
+func TestRequests_RawRequests(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	address := strings.TrimPrefix(site.URL, "http://")
 	for raw, want := range map[string][]string{
-		"GET http://evil.example/notes HTTP/1.1\r\nHost: evil.example\r\n\r\n":          {"303", "return_to=%2Fnotes"},
-		"GET //evil.example/notes HTTP/1.1\r\nHost: x\r\n\r\n":                          {"HTTP/1.1"},
-		"GET /notes HTTP/1.1\r\n\r\n":                                                   {"400"},
-		"GET /notes HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n":                             {"400"},
-		"GET /notes HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n":                       {"400"},
+		"GET http://evil.example/items HTTP/1.1\r\nHost: evil.example\r\n\r\n":          {"303", "return_to=%2Fitems"},
+		"GET //evil.example/items HTTP/1.1\r\nHost: x\r\n\r\n":                          {"HTTP/1.1"},
+		"GET /items HTTP/1.1\r\n\r\n":                                                   {"400"},
+		"GET /items HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n":                             {"400"},
+		"GET /items HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n":                       {"400"},
 		"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n":               {"40"},
 		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n":                                         {"HTTP/1.1"},
 		"GET /\x00 HTTP/1.1\r\nHost: x\r\n\r\n":                                         {"400"},
-		"GET /notes HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n": {"303"},
+		"GET /items HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n": {"303"},
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                                              {},
 	} {
 		conn, err := net.Dial("tcp", address)

@@ -67,7 +67,7 @@ func drip(conn net.Conn, start string) time.Duration {
 
 // Slowloris: hundreds of clients that never finish their headers or their body
 // are cut off, and meanwhile everybody else is answered.
-func TestSlowClientsCannotHoldTheServer(t *testing.T) {
+func TestServer_SlowClientsCannotHoldTheServer(t *testing.T) {
 	t.Parallel()
 	address := listen(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }, 10)
 	var slow sync.WaitGroup
@@ -98,7 +98,7 @@ func TestSlowClientsCannotHoldTheServer(t *testing.T) {
 }
 
 // A client that does not read its answer is cut off too.
-func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+func TestServer_AClientThatDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
 	address := listen(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -124,7 +124,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	}
 }
 
-func TestHeadersAreLimited(t *testing.T) {
+func TestServer_HeadersAreLimited(t *testing.T) {
 	t.Parallel()
 	address := listen(t, func(http.ResponseWriter, *http.Request) {}, 1)
 	for name, header := range map[string]string{
@@ -141,7 +141,7 @@ func TestHeadersAreLimited(t *testing.T) {
 }
 
 // Requests whose length two readers could see differently are no requests.
-func TestRequestsThatCouldBeSmuggled(t *testing.T) {
+func TestServer_RequestsThatCouldBeSmuggled(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	var mu sync.Mutex
@@ -184,7 +184,7 @@ func TestRequestsThatCouldBeSmuggled(t *testing.T) {
 }
 
 // The limits hold in Serve itself.
-func TestServeHasTheLimits(t *testing.T) {
+func TestServer_HasTheLimits(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

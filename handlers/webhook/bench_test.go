@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/tenancy/localpg"
 )
@@ -39,12 +40,49 @@ func BenchmarkAcknowledged(b *testing.B) {
 }
 
 func benchmarkAcknowledged(b *testing.B, fast bool) {
+	site := benchSite(b, fast)
+	benchmark(b, site, wantRatio, func(n int) string {
+		return fmt.Sprintf(`{"eventType":"invoice.paid","eventId":"evt_%012d","tenantSlug":"acme","occurredAt":"2026-07-02T10:00:00Z",`+
+			`"data":{"invoiceId":"inv_%012d","total":"129.00","currency":"EUR","planType":"Pro","subscriptionStatus":"Active"}}`, n, n)
+	})
+}
+
+const (
+	flipTenants   = 160
+	wantFlipRatio = 0.5
+)
+
+// BenchmarkFlips is the same with lifecycle events that are applied: tenants
+// that are there are cancelled and subscribe again, in turn.
+func BenchmarkFlips(b *testing.B) {
+	for name, fast := range map[string]bool{"durable": false, "fsync=off": true} {
+		b.Run(name, func(b *testing.B) {
+			site := benchSite(b, fast)
+			flip := func(n int) string {
+				return fmt.Sprintf(`{"eventType":%q,"eventId":"evt_%012d","tenantSlug":"t%d","planType":"Pro"}`,
+					[]string{platform.SubscriptionCreated, platform.TenantCancelled}[n/flipTenants%2], n, n%flipTenants)
+			}
+			for i := range flipTenants {
+				if err := postSigned(http.DefaultClient, site.URL+path, signed(flip(i))); err != nil {
+					b.Fatal(err)
+				}
+			}
+			benchmark(b, site, wantFlipRatio, func(n int) string { return flip(flipTenants + n) })
+		})
+	}
+}
+
+func benchSite(b *testing.B, fast bool) *handlertest.Site {
 	server, err := localpg.Start(b.Context(), localpg.Options{Fast: fast})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = server.Stop() })
-	site := handlertest.Start(b, handlertest.Setup{Database: server.URL("postgres")})
+	return handlertest.Start(b, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
+}
+
+// benchmark sends events to the site and to the bare receiver in turn.
+func benchmark(b *testing.B, site *handlertest.Site, want float64, event func(n int) string) {
 	bare := bareReceiver(b, site)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchConnections}}
 	b.Cleanup(client.CloseIdleConnections)
@@ -52,9 +90,12 @@ func benchmarkAcknowledged(b *testing.B, fast bool) {
 	var ratios []float64
 	events := 0
 	for b.Loop() {
-		signed := signedEvents(events, benchRound)
-		events += benchRound
-		o, l := flood(b, client, site.URL+path, signed), flood(b, client, bare, signed)
+		var round []signedEvent
+		for range benchRound {
+			round = append(round, signed(event(events)))
+			events++
+		}
+		o, l := flood(b, client, site.URL+path, round), flood(b, client, bare, round)
 		ours, limit = ours+o, limit+l
 		ratios = append(ratios, l.Seconds()/o.Seconds())
 	}
@@ -64,8 +105,8 @@ func benchmarkAcknowledged(b *testing.B, fast bool) {
 	b.ReportMetric(float64(events)/ours.Seconds(), "events/s")
 	b.ReportMetric(float64(events)/limit.Seconds(), "limit/s")
 	b.ReportMetric(ratio, "ratio")
-	if len(ratios) >= 20 && ratio < wantRatio {
-		b.Logf("%.2f of the limit, want at least %.2f; %v", ratio, wantRatio, ratios)
+	if len(ratios) >= 20 && ratio < want {
+		b.Logf("%.2f of the limit, want at least %.2f; %v", ratio, want, ratios)
 	}
 }
 
@@ -98,13 +139,8 @@ func bareReceiver(b *testing.B, site *handlertest.Site) (url string) {
 
 type signedEvent struct{ body, signature string }
 
-func signedEvents(from, n int) (events []signedEvent) {
-	for i := range n {
-		body := fmt.Sprintf(`{"eventType":"invoice.paid","eventId":"evt_%012d","tenantSlug":"acme","occurredAt":"2026-07-02T10:00:00Z",`+
-			`"data":{"invoiceId":"inv_%012d","total":"129.00","currency":"EUR","planType":"Pro","subscriptionStatus":"Active"}}`, from+i, from+i)
-		events = append(events, signedEvent{body, platform.Sign(handlertest.WebhookSecret, []byte(body))})
-	}
-	return events
+func signed(body string) signedEvent {
+	return signedEvent{body, platform.Sign(handlertest.WebhookSecret, []byte(body))}
 }
 
 // flood posts the events over all connections and returns how long that took.

@@ -20,7 +20,7 @@ func TestKilledAfterTheEventIsStoredAndBeforeItIsApplied(t *testing.T) {
 	body := event("subscription.created", "acme", 1)
 	heard := make(chan answer, 1)
 	go func() { heard <- deliverTo(first.url, body) }()
-	await(t, "the event is stored and waits", func() bool { return b.status(body) == "pending" && b.waitsForLock() })
+	b.awaitStatus(body, "pending")
 	first.kill()
 	if a := <-heard; a.code != 0 {
 		t.Errorf("it was answered: %d", a.code)

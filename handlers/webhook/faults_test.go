@@ -105,7 +105,7 @@ func TestPostgresIsReadOnly(t *testing.T) {
 func (b *base) setReadOnly(to string) {
 	b.t.Helper()
 	b.exec(`SET transaction_read_only TO off; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only TO ` + to + `', current_database()); END $$`)
-	b.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'subproduct'`)
+	b.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fixture'`)
 }
 
 func TestPostgresIsOutOfConnections(t *testing.T) {
@@ -142,7 +142,7 @@ func (b *base) crowd() (conns []*pgx.Conn) {
 		}
 		var evicted int
 		err = conns[0].QueryRow(context.Background(), `
-			SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'subproduct'`).Scan(&evicted)
+			SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'fixture'`).Scan(&evicted)
 		if err != nil {
 			b.t.Fatal(err)
 		}

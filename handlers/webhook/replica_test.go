@@ -14,15 +14,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/health"
 	"example.com/subproduct/handlers/platform"
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // The test binary is a server when it is told so: real processes, that a test
@@ -41,7 +44,7 @@ func TestMain(m *testing.M) {
 // beReplica serves until it is killed, or its parent is.
 func beReplica() error {
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }()
-	c, err := config.Load(os.LookupEnv)
+	c, err := config.LoadDev(os.LookupEnv, os.LookupEnv, fixture.Product().Settings)
 	if err != nil {
 		return err
 	}
@@ -55,10 +58,10 @@ func beReplica() error {
 	}
 	fmt.Println("address " + l.Addr().String())
 	log := slog.New(slog.NewTextHandler(freezer{os.Getenv("REPLICA_FREEZES_AT")}, nil))
-	return handlers.Serve(context.Background(), c, l, log, handlers.ServeOptions{
-		Database: tenancy.Options{Tenant: os.DirFS(os.Getenv("REPLICA_MIGRATIONS"))},
-		Events:   eventsWithEffects,
-		Inbox:    tenancy.InboxOptions{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
+	product := fixture.Migrating(os.DirFS(os.Getenv("REPLICA_MIGRATIONS")))
+	product.Events = eventsWithEffects()
+	return server.Serve(context.Background(), product, c, l, log, server.Options{
+		Inbox: inbox.Options{Lease: time.Second, FirstRetry: 100 * time.Millisecond, Poll: 200 * time.Millisecond, MaxAttempts: attempts},
 	})
 }
 
@@ -76,27 +79,20 @@ func (f freezer) Write(line []byte) (int, error) {
 
 // eventsWithEffects are handlers each of whose effects is a row that holds the
 // event's bytes, in the transaction of its effect.
-func eventsWithEffects(db *tenancy.DB) tenancy.EventHandlers {
-	return tenancy.EventHandlers{
-		platform.SubscriptionCreated: {Apply: then(db.OnSubscriptionCreated, nil), NewTenant: true},
-		platform.TenantCancelled:     {Apply: then(db.OnTenantCancelled, nil), NewTenant: true, Overrides: true},
-		"effect":                     {Apply: then(nil, nil)},
-		"panic":                      {Apply: then(nil, func() { panic("boom") })},
-		"poison":                     {Apply: then(nil, func() { os.Exit(3) })},
+func eventsWithEffects() inbox.Handlers {
+	return inbox.Handlers{
+		platform.SubscriptionCreated: {Apply: effect(nil)},
+		platform.TenantCancelled:     {Apply: effect(nil)},
+		"effect":                     {Apply: effect(nil)},
+		"panic":                      {Apply: effect(func() { panic("boom") })},
+		"poison":                     {Apply: effect(func() { os.Exit(3) })},
+		"freeze":                     {Apply: effect(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })},
 	}
 }
 
-type applyFunc = func(context.Context, pgx.Tx, tenancy.Event) error
-
-// then does what first does, records the effect, and does harm while the fuse
-// is there.
-func then(first applyFunc, harm func()) applyFunc {
-	return func(ctx context.Context, tx pgx.Tx, e tenancy.Event) error {
-		if first != nil {
-			if err := first(ctx, tx, e); err != nil {
-				return err
-			}
-		}
+// effect records the effect, and does harm while the fuse is there.
+func effect(harm func()) inbox.Apply {
+	return func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		var fuse bool
 		err := tx.QueryRow(ctx, `INSERT INTO public.effects (body) VALUES ($1) RETURNING to_regclass('public.fuse') IS NOT NULL`,
 			string(e.Body)).Scan(&fuse)
@@ -130,7 +126,7 @@ const secret = "secret-of-the-replicas"
 func launch(t testing.TB, database, migrations string, env ...string) *replica {
 	t.Helper()
 	r := begin(t, database, migrations, env...)
-	await(t, "the replica is ready", func() bool { return config.CheckHealth(t.Context(), strings.TrimPrefix(r.url, "http://")) == nil })
+	await(t, "the replica is ready", func() bool { return health.Check(t.Context(), strings.TrimPrefix(r.url, "http://")) == nil })
 	return r
 }
 

@@ -136,14 +136,9 @@ func (b *base) wantEffects(body string, n int) {
 	}
 }
 
-// asleep reports whether a pg_sleep runs, or with a lock whether one is waited
-// for.
+// asleep reports whether a pg_sleep runs.
 func (b *base) asleep() bool {
 	return b.ask(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`) != "0"
-}
-
-func (b *base) waitsForLock() bool {
-	return b.ask(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) != "0"
 }
 
 // folder holds one migration.

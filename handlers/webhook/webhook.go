@@ -14,6 +14,7 @@ import (
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // Receiver verifies an event over its raw bytes, stores it, and only then does
 // what it asks for.
 type Receiver struct {
-	Inbox        *tenancy.Inbox
+	Inbox        *inbox.Inbox
 	Secret       string
 	Previous     string   // still accepted while the secret is rotated; empty: none
 	TenantFields []string // where the tenant's slug may stand in a body
@@ -52,7 +53,7 @@ func (r *Receiver) Receive(c echo.Context) error {
 	if err != nil {
 		return c.String(http.StatusBadRequest, err.Error())
 	}
-	return r.take(ctx, c, tenancy.Delivery{Type: event.Type, Tenant: event.Tenant, Body: body, SignedWith: signedWith})
+	return r.take(ctx, c, inbox.Delivery{Type: event.Type, Tenant: event.Tenant, Body: body, SignedWith: signedWith})
 }
 
 // verify names the secret that signed the body; empty when none did. Two
@@ -71,21 +72,22 @@ func (r *Receiver) verify(body []byte, signatures []string) string {
 
 // take stores the event and applies it, or leaves it to the inbox when that
 // takes too long.
-func (r *Receiver) take(ctx context.Context, c echo.Context, d tenancy.Delivery) error {
-	stored, err := r.Inbox.Store(ctx, d)
+func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) error {
+	if slug, err := tenancy.ParseSlug(d.Tenant); err == nil {
+		web.SetTenant(c, slug.String())
+	}
+	outcome, err := r.Inbox.Deliver(ctx, d)
 	if err != nil {
 		r.Log.ErrorContext(ctx, "event refused: it cannot be stored", "event_type", d.Type, "error", err, "request_id", web.RequestID(c))
+		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
 		return c.String(http.StatusServiceUnavailable, "cannot be stored now, send it again")
 	}
-	if !stored.Tenant.IsZero() {
-		web.SetTenant(c, stored.Tenant.String())
-	}
-	switch r.Inbox.Process(ctx, stored) {
-	case tenancy.Accepted:
+	switch outcome {
+	case inbox.Accepted:
 		return c.String(http.StatusAccepted, "stored, being processed")
-	case tenancy.FailedNow:
+	case inbox.FailedOnce:
 		return c.String(http.StatusInternalServerError, "stored, failed this time")
-	case tenancy.Rejected:
+	case inbox.Rejected:
 		return c.String(http.StatusUnprocessableEntity, "stored, cannot be processed")
 	}
 	return c.String(http.StatusOK, "ok")

@@ -14,10 +14,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/platform"
-	"example.com/subproduct/tenancy"
 )
 
 const path = "/webhooks/platform"
@@ -50,7 +49,7 @@ func status(t *testing.T, site *handlertest.Site) string {
 
 func TestABadSignatureIsRefusedAndNothingKept(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	body := created("acme")
 	good := platform.Sign(handlertest.WebhookSecret, []byte(body))
 	for name, signatures := range map[string][]string{
@@ -70,7 +69,7 @@ func TestABadSignatureIsRefusedAndNothingKept(t *testing.T) {
 
 func TestBodiesThatAreNoEvent(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, body := range []string{
 		"", "null", "[]", `"x"`, "7", "{", "{}", `{"eventType":""}`, `{"eventType":7}`, `{"eventType":null}`, `{"EVENTTYPE":"subscription.created"}`,
 		`{"eventType":"a"} {"eventType":"b"}`, "\xef\xbb\xbf{\"eventType\":\"a\"}", `{"eventType":"a\u0000b"}`, `{"eventType":"` + strings.Repeat("x", 201) + `"}`,
@@ -108,7 +107,7 @@ func TestAnswersAndTheirEffects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			site := handlertest.Start(t, handlertest.Setup{})
+			site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 			answer := deliver(t, site, c.body)
 			if answer.Status != c.want || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/plain") {
 				t.Errorf("%d %s %s, want %d as text", answer.Status, answer.Header.Get("Content-Type"), answer.Body, c.want)
@@ -125,7 +124,7 @@ func TestAnswersAndTheirEffects(t *testing.T) {
 
 func TestTheSameBodyAgain(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
@@ -144,7 +143,7 @@ func TestTheSameBodyAgain(t *testing.T) {
 func TestTenEventsForOneSlug(t *testing.T) {
 	t.Parallel()
 	once := fstest.MapFS{"000001_once.up.sql": {Data: []byte("CREATE TABLE once (n bigint); INSERT INTO once VALUES (1)")}}
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: once}}})
+	site := handlertest.Start(t, fixture.Migrating(once), handlertest.Setup{})
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
@@ -163,7 +162,7 @@ func TestTenEventsForOneSlug(t *testing.T) {
 func TestASlowEventIsAcknowledgedAndGoesOn(t *testing.T) {
 	t.Parallel()
 	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(6); CREATE TABLE a (id bigint)")}}
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: slow}}})
+	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
 	began := time.Now()
 	if answer := deliver(t, site, created("acme")); answer.Status != http.StatusAccepted || time.Since(began) >= 5*time.Second {
 		t.Errorf("%d after %v; want 202 within the platform's 5 s", answer.Status, time.Since(began))
@@ -177,7 +176,7 @@ func TestASlowEventIsAcknowledgedAndGoesOn(t *testing.T) {
 func TestAFailureIsKeptAndRetriedByARedelivery(t *testing.T) {
 	t.Parallel()
 	broken := fstest.MapFS{"000001_a.up.sql": {Data: []byte("CREATE TABLE a AS SELECT * FROM public.not_there_yet")}}
-	site := handlertest.Start(t, handlertest.Setup{Serve: handlers.ServeOptions{Database: tenancy.Options{Tenant: broken}}})
+	site := handlertest.Start(t, fixture.Migrating(broken), handlertest.Setup{})
 	if answer := deliver(t, site, created("acme")); answer.Status != http.StatusInternalServerError || strings.Contains(answer.Body, "not_there_yet") {
 		t.Errorf("%d %s; want 500 without the reason", answer.Status, answer.Body)
 	}
@@ -195,7 +194,7 @@ func TestAFailureIsKeptAndRetriedByARedelivery(t *testing.T) {
 
 func TestTheFormerSecretIsAcceptedAndNoted(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{Env: map[string]string{"WEBHOOK_SECRET_PREVIOUS": "former"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"WEBHOOK_SECRET_PREVIOUS": "former"}})
 	body := created("acme")
 	if answer := post(t, site, strings.NewReader(body), platform.Sign("former", []byte(body))); answer.Status != http.StatusOK {
 		t.Errorf("%d %s", answer.Status, answer.Body)
@@ -207,7 +206,7 @@ func TestTheFormerSecretIsAcceptedAndNoted(t *testing.T) {
 
 func TestBodiesOfUnknownLength(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	body := []byte(created("acme"))
 	chunked := struct{ io.Reader }{bytes.NewReader(body)} // hides its length: sent in chunks
 	if answer := post(t, site, chunked, platform.Sign(handlertest.WebhookSecret, body)); answer.Status != http.StatusOK {
@@ -225,7 +224,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestABodyThatIsCutOff(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(site.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // Errors of every command.
@@ -20,11 +21,14 @@ var (
 	ErrFailed = errors.New("failed")
 )
 
-// newFlags returns a flag set that returns its errors, with its help on
-// standard error.
-func newFlags(name string) *flag.FlagSet {
+// newFlags returns a flag set that returns its errors. Help that was asked for
+// goes to standard output, all else that it says to standard error.
+func newFlags(name string, args []string, stdout io.Writer) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(os.Stderr)
+	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" }) {
+		set.SetOutput(stdout)
+	}
 	return set
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -87,8 +88,10 @@ func tenants(ctx context.Context, db *tenancy.DB, args []string, out *strings.Bu
 	return commands.Tenants(ctx, db, args, out)
 }
 
-func script(ctx context.Context, db *tenancy.DB, args []string, out *strings.Builder) error {
-	return commands.SchemaScript(ctx, db, args, out)
+func script(files fs.FS) func(context.Context, *tenancy.DB, []string, *strings.Builder) error {
+	return func(_ context.Context, _ *tenancy.DB, args []string, out *strings.Builder) error {
+		return commands.SchemaScript(files, args, out)
+	}
 }
 
 func TestMigrateReportsAndExits(t *testing.T) {
@@ -221,16 +224,16 @@ func TestExportCanBeRestoredElsewhere(t *testing.T) {
 func TestTheSchemaScript(t *testing.T) {
 	t.Parallel()
 	db := open(t, pgtest.URL(t), two)
-	text, err := call(t, db, script, nil)
+	text, err := call(t, db, script(two), nil)
 	if err != nil || !strings.HasPrefix(text, "-- Tenant schema, version 2, sha256 ") {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	file := filepath.Join(t.TempDir(), "script.sql")
 	must(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "\n", "  \r\n")+"\n\n"), 0o600)) // as a form may give it back
-	if out, err := call(t, db, script, nil, "--check", file); err != nil || !strings.Contains(out, "current") {
+	if out, err := call(t, db, script(two), nil, "--check", file); err != nil || !strings.Contains(out, "current") {
 		t.Errorf("the same: %s, %v", out, err)
 	}
-	if _, err := call(t, open(t, "postgres://", one), script, nil, "--check", file); !errors.Is(err, commands.ErrFailed) || !strings.Contains(err.Error(), "version 1") {
+	if _, err := call(t, nil, script(one), nil, "--check", file); !errors.Is(err, commands.ErrFailed) || !strings.Contains(err.Error(), "version 1") {
 		t.Errorf("another: %v; want both versions named", err)
 	}
 }

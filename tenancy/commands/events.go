@@ -8,25 +8,35 @@ import (
 	"strconv"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
-const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID | retry ID | retry --all-failed"
+const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID | retry ID | retry --all-failed | retry --ignored TYPE"
 
 type eventsFlags struct {
 	status          string
 	limit           int
 	json, allFailed bool
+	ignored         string
 }
 
-// Events looks into the webhook inbox, and has what failed tried again. Beside
-// ErrUsage it returns tenancy.ErrUnknownEvent and tenancy.ErrNotRetryable.
-func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
+// Events looks into the webhook inbox, and has what failed, or came before its
+// handler, tried again; handlers are the product's. Beside ErrUsage the command
+// returns inbox.ErrUnknownEvent and inbox.ErrNotRetryable.
+func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
+	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
+		return events(ctx, db, handlers, args, stdout)
+	}
+}
+
+func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args []string, stdout io.Writer) error {
 	var f eventsFlags
-	set := newFlags("events")
+	set := newFlags("events", args, stdout)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 	set.BoolVar(&f.json, "json", false, "list as one JSON document")
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
+	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
 	words, err := parse(set, args)
 	if err != nil {
 		return err
@@ -36,7 +46,9 @@ func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 1 && words[0] == "retry" && f.allFailed:
 		return errorOr(db.CheckShared(ctx), func() error { return retryFailed(ctx, db, stdout) })
-	case len(words) != 2 || f.allFailed:
+	case len(words) == 1 && words[0] == "retry" && f.ignored != "":
+		return errorOr(db.CheckShared(ctx), func() error { return retryIgnored(ctx, db, handlers, f.ignored, stdout) })
+	case len(words) != 2 || f.allFailed || f.ignored != "":
 		return usage(eventsUsage)
 	}
 	id, err := strconv.ParseInt(words[1], 10, 64)
@@ -53,18 +65,18 @@ func Events(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer
 }
 
 func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
-	statuses := []string{"", tenancy.EventPending, tenancy.EventDone, tenancy.EventFailed, tenancy.EventIgnored}
+	statuses := []string{"", inbox.Pending, inbox.Done, inbox.Failed, inbox.Ignored}
 	if !slices.Contains(statuses, f.status) || f.limit < 1 {
 		return usage(eventsUsage)
 	}
-	events, err := db.Events(ctx, f.status, f.limit)
+	events, err := inbox.List(ctx, db, f.status, f.limit)
 	if err != nil {
 		return err
 	}
 	if f.json {
 		return printJSON(stdout, events)
 	}
-	used, err := db.PreviousSecretUsed(ctx)
+	used, err := inbox.PreviousSecretUsed(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -72,15 +84,15 @@ func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer)
 }
 
 func showEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
-	e, body, attempts, err := db.Event(ctx, id)
+	e, attempts, err := inbox.Show(ctx, db, id)
 	if err != nil {
 		return err
 	}
-	return printEvent(stdout, e, body, attempts)
+	return printEvent(stdout, e, attempts)
 }
 
 func retryEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
-	if err := db.RetryEvent(ctx, id); err != nil {
+	if err := inbox.Retry(ctx, db, id); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "event %d is tried again by the next server that looks\n", id)
@@ -88,10 +100,23 @@ func retryEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer)
 }
 
 func retryFailed(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
-	n, err := db.RetryFailedEvents(ctx)
+	n, err := inbox.RetryFailed(ctx, db)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "failed events that are tried again: %d\n", n)
+	return err
+}
+
+func retryIgnored(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, eventType string, stdout io.Writer) error {
+	handler, ok := handlers[eventType]
+	if !ok {
+		return usage("this program has no handler for %q: they would be ignored again", eventType)
+	}
+	n, err := inbox.RetryIgnored(ctx, db, eventType, handler.Lifecycle)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "ignored events that are tried: %d\n", n)
 	return err
 }

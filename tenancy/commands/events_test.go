@@ -17,15 +17,17 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/inbox"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // mailbox is an inbox with five events: done, failed (its handler refuses),
 // ignored, failed (no tenant) and pending.
 type mailbox struct {
-	db    *tenancy.DB
-	inbox *tenancy.Inbox
-	ids   []int64
+	db       *tenancy.DB
+	inbox    *inbox.Inbox
+	handlers inbox.Handlers
+	ids      []int64
 }
 
 func newMailbox(t *testing.T) *mailbox {
@@ -39,30 +41,41 @@ func newMailbox(t *testing.T) *mailbox {
 	if err := db.MigrateShared(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fails := func(err error) tenancy.EventHandler {
-		return tenancy.EventHandler{NewTenant: true, Apply: func(context.Context, pgx.Tx, tenancy.Event) error { return err }}
+	fails := func(err error) inbox.Handler {
+		return inbox.Handler{Lifecycle: true, Apply: func(context.Context, pgx.Tx, inbox.Event) error { return err }}
 	}
-	m := &mailbox{db: db, inbox: db.NewInbox(tenancy.EventHandlers{
-		"good": fails(nil), "bad": fails(tenancy.Permanent(errors.New("first line\nsecond line"))), "later": fails(errors.New("not now")),
-	}, tenancy.InboxOptions{})}
+	m := &mailbox{db: db, handlers: inbox.Handlers{
+		"good": fails(nil), "bad": fails(inbox.Permanent(errors.New("first line\nsecond line"))), "later": fails(errors.New("not now")),
+	}}
+	if m.inbox, err = inbox.New(db, m.handlers, inbox.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { m.inbox.Close(context.Background()) })
-	for _, e := range []struct{ eventType, slug string }{{"good", "acme"}, {"bad", "acme"}, {"nobody's", "acme"}, {"bad", ""}, {"later", "globex"}} {
-		stored, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: e.eventType, Tenant: e.slug,
-			Body: fmt.Appendf(nil, `{"type":%q, "n":%d}`, e.eventType, len(m.ids)), SignedWith: "current"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.inbox.Process(t.Context(), stored)
-		m.ids = append(m.ids, stored.ID)
+	for i, e := range []struct{ eventType, slug string }{{"good", "acme"}, {"bad", "acme"}, {"nobody's", "acme"}, {"bad", ""}, {"later", "globex"}} {
+		m.ids = append(m.ids, m.deliver(t, inbox.Delivery{Type: e.eventType, Tenant: e.slug,
+			Body: fmt.Appendf(nil, `{"type":%q, "n":%d}`, e.eventType, i), SignedWith: "current"}))
 	}
 	return m
+}
+
+// deliver returns the id of the event.
+func (m *mailbox) deliver(t *testing.T, d inbox.Delivery) int64 {
+	t.Helper()
+	if _, err := m.inbox.Deliver(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	newest, err := inbox.List(t.Context(), m.db, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newest[0].ID
 }
 
 // events calls the command, which must succeed.
 func (m *mailbox) events(t *testing.T, args ...string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := commands.Events(t.Context(), m.db, args, &out); err != nil {
+	if err := commands.Events(m.handlers)(t.Context(), m.db, args, &out); err != nil {
 		t.Fatalf("events %v: %v", args, err)
 	}
 	return out.String()
@@ -132,9 +145,7 @@ func TestTheListSaysWhenThePreviousSecretWasUsed(t *testing.T) {
 	if table := m.events(t, "list"); !strings.Contains(table, "previous secret last used: not by any") {
 		t.Errorf("never used:\n%s", table)
 	}
-	if _, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: "x", Body: []byte("{}"), SignedWith: "previous"}); err != nil {
-		t.Fatal(err)
-	}
+	m.deliver(t, inbox.Delivery{Type: "x", Body: []byte("{}"), SignedWith: "previous"})
 	if table := m.events(t, "list", "--status", "done"); !regexp.MustCompile(`previous secret last used: 2\d{3}-`).MatchString(table) {
 		t.Errorf("used once:\n%s", table)
 	}
@@ -152,11 +163,8 @@ func TestEventsShow(t *testing.T) {
 	if !strings.HasSuffix(shown, "\n"+`{"type":"bad", "n":1}`+"\n") {
 		t.Errorf("not the raw body at the end:\n%s", shown)
 	}
-	stored, err := m.inbox.Store(t.Context(), tenancy.Delivery{Type: "x", Body: []byte("\u009b2J"), SignedWith: "current"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if shown := m.events(t, "show", fmt.Sprint(stored.ID)); !strings.HasSuffix(shown, `"\u009b2J"`+"\n") {
+	id := m.deliver(t, inbox.Delivery{Type: "x", Body: []byte("\u009b2J"), SignedWith: "current"})
+	if shown := m.events(t, "show", fmt.Sprint(id)); !strings.HasSuffix(shown, `"\u009b2J"`+"\n") {
 		t.Errorf("a body that a terminal would obey is printed as it is:\n%q", shown)
 	}
 }
@@ -164,8 +172,8 @@ func TestEventsShow(t *testing.T) {
 func TestEventsRetry(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
-	for n, want := range map[int]error{0: tenancy.ErrNotRetryable, 1: nil, 2: nil, 3: tenancy.ErrNotRetryable, 4: nil} {
-		if err := commands.Events(t.Context(), m.db, []string{"retry", m.id(n)}, io.Discard); !errors.Is(err, want) {
+	for n, want := range map[int]error{0: inbox.ErrNotRetryable, 1: nil, 2: nil, 3: inbox.ErrNotRetryable, 4: nil} {
+		if err := commands.Events(m.handlers)(t.Context(), m.db, []string{"retry", m.id(n)}, io.Discard); !errors.Is(err, want) {
 			t.Errorf("retry of event %d: %v, want %v", n, err, want)
 		}
 	}
@@ -198,12 +206,12 @@ func TestWrongEventsCalls(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed"} {
-		if err := commands.Events(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, commands.ErrUsage) {
+		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, commands.ErrUsage) {
 			t.Errorf("events %s: %v, want a usage error", args, err)
 		}
 	}
 	for _, args := range []string{"show 99", "retry 99"} {
-		if err := commands.Events(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, tenancy.ErrUnknownEvent) {
+		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, inbox.ErrUnknownEvent) {
 			t.Errorf("events %s: %v, want that there is none", args, err)
 		}
 	}

@@ -21,7 +21,7 @@ type migrateFlags struct {
 // Migrate brings the shared schema up to date, then every tenant's. It returns
 // ErrFailed when a tenant failed.
 func Migrate(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
-	f, err := parseMigrate(args)
+	f, err := parseMigrate(args, stdout)
 	if err != nil {
 		return err
 	}
@@ -39,15 +39,15 @@ func Migrate(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 
 // MigrateJobs is how many connections a call of Migrate wants.
 func MigrateJobs(args []string) int {
-	f, err := parseMigrate(args)
+	f, err := parseMigrate(args, io.Discard)
 	if err != nil {
 		return 1
 	}
 	return f.fleet.Jobs + 1
 }
 
-func parseMigrate(args []string) (f migrateFlags, err error) {
-	set := newFlags("migrate")
+func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
+	set := newFlags("migrate", args, stdout)
 	set.IntVar(&f.fleet.Jobs, "jobs", 4, "tenants at the same time, each on a connection")
 	set.IntVar(&f.fleet.Canary, "canary", 0, "bring so many tenants up first, and stop if one of them fails")
 	set.IntVar(&f.fleet.MaxFailures, "max-failures", 0, "stop after so many failures; 0: never")

@@ -10,11 +10,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
 )
 
 // printEvents ends with the answer to whether a former secret can go.
-func printEvents(w io.Writer, events []tenancy.EventRecord, previousUsed *time.Time) error {
+func printEvents(w io.Writer, events []inbox.Record, previousUsed *time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tTYPE\tTENANT\tSTATUS\tATTEMPTS\tRECEIVED\tSIGNED WITH\tLAST ERROR")
 	for _, e := range events {
@@ -33,7 +33,7 @@ func printEvents(w io.Writer, events []tenancy.EventRecord, previousUsed *time.T
 }
 
 // printEvent prints the columns by their names, the attempts and the raw body.
-func printEvent(w io.Writer, e tenancy.EventRecord, body []byte, attempts []tenancy.EventAttempt) error {
+func printEvent(w io.Writer, e inbox.Record, attempts []inbox.Attempt) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"id", strconv.FormatInt(e.ID, 10)},
@@ -45,7 +45,6 @@ func printEvent(w io.Writer, e tenancy.EventRecord, body []byte, attempts []tena
 		{"signed_with", e.SignedWith},
 		{"received_at", moment(&e.ReceivedAt)},
 		{"next_attempt_at", moment(nextAttempt(e))},
-		{"started_at", moment(e.StartedAt)},
 		{"processed_at", moment(e.ProcessedAt)},
 	} {
 		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
@@ -57,13 +56,13 @@ func printEvent(w io.Writer, e tenancy.EventRecord, body []byte, attempts []tena
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(body), printable(string(body)))
+	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(e.Body), printable(string(e.Body)))
 	return err
 }
 
 // nextAttempt is nil for an event that is finished.
-func nextAttempt(e tenancy.EventRecord) *time.Time {
-	if e.Status != tenancy.EventPending {
+func nextAttempt(e inbox.Record) *time.Time {
+	if e.Status != inbox.Pending {
 		return nil
 	}
 	return &e.NextAttemptAt

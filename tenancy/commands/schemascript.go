@@ -1,9 +1,9 @@
 package commands
 
 import (
-	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -12,8 +12,8 @@ import (
 
 // SchemaScript prints the tenant schema as one script, or with --check says
 // whether a text is still that script: ErrFailed when it is not.
-func SchemaScript(_ context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
-	set := newFlags("schema-script")
+func SchemaScript(tenant fs.FS, args []string, stdout io.Writer) error {
+	set := newFlags("schema-script", args, stdout)
 	check := set.String("check", "", "file with the text to compare; - for standard input")
 	words, err := parse(set, args)
 	if err != nil {
@@ -22,7 +22,7 @@ func SchemaScript(_ context.Context, db *tenancy.DB, args []string, stdout io.Wr
 	if len(words) > 0 {
 		return usage("schema-script [--check FILE]")
 	}
-	script, err := db.SchemaScript()
+	script, err := tenancy.SchemaScript(tenant)
 	if err != nil {
 		return err
 	}

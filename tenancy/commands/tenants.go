@@ -21,7 +21,7 @@ type tenantsFlags struct {
 // Tenants lists tenants and leads them through their lives.
 func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	var f tenantsFlags
-	set := newFlags("tenants")
+	set := newFlags("tenants", args, stdout)
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")

@@ -44,7 +44,7 @@ func oneNotebook() middleware {
 	var all []byte
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/api/notes" {
+			if r.URL.Path != "/api/items" {
 				next.ServeHTTP(w, r)
 				return
 			}

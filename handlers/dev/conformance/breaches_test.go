@@ -35,7 +35,7 @@ func variants() []variant {
 		{name: "no appSlug", front: rewriteLogin(func(q url.Values) { q.Del("appSlug") }), broken: []string{"login-redirect"}},
 		{name: "leads to another callback", front: rewriteLogin(func(q url.Values) { q.Set("redirect", "http://127.0.0.1:1/") }), broken: []string{"login-redirect"}},
 		{name: "only takes who came by its login", front: onlyAskedFor, broken: []string{"platform-started"}},
-		{name: "notes of all tenants", front: oneNotebook(), broken: []string{"tenants-data"}},
+		{name: "items of all tenants", front: oneNotebook(), broken: []string{"tenants-data"}},
 		{name: "shows its key", front: header("X-Debug", handlertest.APIKey), broken: []string{"secrets-kept"}},
 		{name: "sends the code twice", behind: twice, broken: []string{"exchange-once"}},
 		{name: "sends the code again after an error", behind: insistent, broken: []string{"exchange-once"}},

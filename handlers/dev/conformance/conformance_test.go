@@ -10,12 +10,13 @@ import (
 
 	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // environment is what the sites of handlertest are registered with.
 func environment(name string) (string, bool) {
 	v, ok := map[string]string{
-		"APP_SLUG": handlertest.AppSlug, "PLATFORM_API_KEY": handlertest.APIKey, "WEBHOOK_SECRET": handlertest.WebhookSecret,
+		"APP_SLUG": fixture.Slug, "PLATFORM_API_KEY": handlertest.APIKey, "WEBHOOK_SECRET": handlertest.WebhookSecret,
 	}[name]
 	return v, ok
 }
@@ -51,11 +52,14 @@ func (j judged) verdicts(verdict string) (rules []string) {
 	return rules
 }
 
+// isolation are the flags for what the fixture keeps for a tenant.
+var isolation = []string{"--write-path", "/api/items", "--write-body", `{"label":"%s"}`, "--read-path", "/api/items"}
+
 // judge holds a target against the contract, without the test's help.
 func judge(t *testing.T, l net.Listener, target string, more ...string) (j judged) {
 	t.Helper()
 	var out strings.Builder
-	j.err = conformance.RunOn(t.Context(), append([]string{"--json", "--target", target}, more...), environment, l, &out)
+	j.err = conformance.RunOn(t.Context(), append(append([]string{"--json", "--target", target}, isolation...), more...), environment, l, &out)
 	if err := json.Unmarshal([]byte(out.String()), &j.results); err != nil {
 		t.Errorf("%v, %v in %q", j.err, err, out.String())
 	}
@@ -71,7 +75,7 @@ func judge(t *testing.T, l net.Listener, target string, more ...string) (j judge
 func TestOurServerKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	l, platform := listen(t)
-	site := handlertest.Start(t, handlertest.Setup{Env: pointedAt(platform)})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: pointedAt(platform)})
 	for range 2 {
 		j := judge(t, l, site.URL)
 		for _, r := range j.results {
@@ -129,24 +133,6 @@ func TestAWrongCallNamesEverything(t *testing.T) {
 	var out strings.Builder
 	if err := conformance.Run(t.Context(), []string{"--help"}, nothing, &out); err != nil || !strings.Contains(out.String(), "-session-path") {
 		t.Errorf("help: %v, %s", err, out.String())
-	}
-}
-
-func TestSecretsComeFromFiles(t *testing.T) {
-	t.Parallel()
-	file := t.TempDir() + "/key"
-	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"PLAIN": "as it is", "FILED_FILE": file, "LOST_FILE": file + "x"}
-	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	for name, want := range map[string]string{"PLAIN": "as it is", "FILED": "from the file", "OTHER": ""} {
-		if got, err := conformance.Setting(lookup, name); got != want || err != nil {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-	}
-	if _, err := conformance.Setting(lookup, "LOST"); err == nil || !strings.Contains(err.Error(), "LOST_FILE") {
-		t.Errorf("a file that is not there: %v", err)
 	}
 }
 

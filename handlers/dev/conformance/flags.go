@@ -37,7 +37,7 @@ func parse(args []string, env func(string) (string, bool), out io.Writer) (setti
 		return s, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	wrong := s.check(target, set.Args())
-	wrong = append(wrong, s.environment(env)...)
+	wrong = append(wrong, s.environment(env))
 	if err := errors.Join(wrong...); err != nil {
 		return s, fmt.Errorf("%w:\n%w", ErrUsage, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
 )
 
 // variant is our server with something broken: in front of it, where the
@@ -43,7 +44,7 @@ func (v variant) start(t *testing.T, site *handlertest.Site) judged {
 		"DATABASE_MAX_CONNS": "3", // all variants share one PostgreSQL
 	}
 	maps.Copy(env, v.env)
-	replica := site.Replica(t, handlertest.Setup{Env: env})
+	replica := site.Replica(t, fixture.Product(), handlertest.Setup{Env: env})
 	proxy.Config.Handler = v.inFront(t, replica.URL)
 	proxy.Start()
 	return judge(t, l, proxyURL, "--skip", "user-info-slow") // which is five seconds of waiting
@@ -79,7 +80,7 @@ func forward(t *testing.T, target string) *httputil.ReverseProxy {
 // Whatever is broken is found by the rule that it breaks, and by no other.
 func TestEachBreachIsFoundByItsRule(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, handlertest.Setup{})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var running sync.WaitGroup
 	slots := make(chan struct{}, 4) // more than processors: a run also waits
 	for _, v := range variants() {

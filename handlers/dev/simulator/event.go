@@ -10,8 +10,8 @@ import (
 // every other field is the simulator's own.
 type event struct {
 	EventType  string     `json:"eventType"`
-	EventID    string     `json:"eventId"`
-	OccurredAt time.Time  `json:"occurredAt"`
+	EventID    string     `json:"eventId,omitempty"`
+	OccurredAt time.Time  `json:"occurredAt,omitzero"`
 	TenantSlug string     `json:"tenantSlug,omitempty"`
 	Data       *eventData `json:"data,omitempty"`
 }
@@ -22,6 +22,12 @@ type eventData struct {
 	SubscriptionID     string `json:"subscriptionId,omitempty"`
 	PlanType           string `json:"planType,omitempty"`
 	SubscriptionStatus string `json:"subscriptionStatus"`
+}
+
+// bareBody is an event that has neither id nor time, as the contract shows none:
+// the next one of its kind is the same bytes.
+func bareBody(eventType string, t *Tenant) ([]byte, error) {
+	return json.Marshal(event{EventType: eventType, TenantSlug: t.Slug})
 }
 
 // eventBody is an event about t, or about nobody when t is nil.

@@ -31,6 +31,7 @@ type Faults struct {
 	DeliveryDrop       bool          `json:"deliveryDrop"`       // attempts that never leave
 	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // attempts whose connection ends half-way through the body
 	DeliverySignature  string        `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
+	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of the type and the tenant alone: events of one kind are the same bytes
 	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many attempts of each delivery the last three spoil; 0: all
 
 	HealthDelay time.Duration `json:"healthDelay"` // before the next probe reaches the product, within its 5 s; that one only

@@ -11,8 +11,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"example.com/subproduct/static"
 )
 
 //go:embed assets
@@ -140,13 +138,7 @@ func (p *Platform) fail(w http.ResponseWriter, r *http.Request, status int, titl
 // failure is the page that says so.
 type failure struct{ Title, Text string }
 
-// asset serves the console's own files, and the product's style sheet: both
-// share one design.
+// asset serves the console's own files.
 func asset(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
-	if name == "app.css" {
-		http.ServeFileFS(w, r, static.FS, name)
-		return
-	}
-	http.ServeFileFS(w, r, assets, path.Join("assets", "files", name))
+	http.ServeFileFS(w, r, assets, path.Join("assets", "files", r.PathValue("name")))
 }

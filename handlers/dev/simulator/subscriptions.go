@@ -92,5 +92,8 @@ func (p *Platform) changeTenant(slug, eventType string, change func(*Tenant) err
 		return nil, err
 	}
 	p.touch()
+	if p.faults.DeliveryBare {
+		return bareBody(eventType, t)
+	}
 	return eventBody(eventType, t)
 }

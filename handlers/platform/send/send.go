@@ -13,6 +13,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,12 +32,13 @@ var (
 	ErrNotAcknowledged = errors.New("not acknowledged")
 )
 
-// Run is the command `send-event TYPE SLUG --to URL [--data JSON]`: it signs one
-// event, which no other equals, posts it and prints the answer. Like the
+// Run is the command `send-event TYPE SLUG --to URL [--data JSON | --body FILE]`:
+// it signs one event, which no other equals, or the exact bytes of a file, posts
+// it and prints the answer. Like the
 // platform it takes any 2xx within 5 seconds for an acknowledgement, else it
 // returns ErrNotAcknowledged, and tries once.
 func Run(ctx context.Context, secret string, args []string, stdout io.Writer) error {
-	c, err := parse(args)
+	c, err := parse(args, stdout)
 	if err != nil {
 		return err
 	}
@@ -46,13 +49,17 @@ func Run(ctx context.Context, secret string, args []string, stdout io.Writer) er
 	return post(ctx, secret, c.to, body, stdout)
 }
 
-type call struct{ eventType, slug, to, data string }
+type call struct{ eventType, slug, to, data, file string }
 
-func parse(args []string) (call, error) {
+func parse(args []string, stdout io.Writer) (call, error) {
 	var c call
 	set := flag.NewFlagSet("send-event", flag.ContinueOnError)
+	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" }) {
+		set.SetOutput(stdout) // help that was asked for
+	}
 	set.StringVar(&c.to, "to", "", "where to post the event: http://127.0.0.1:8080/webhooks/platform")
 	set.StringVar(&c.data, "data", "", "JSON that becomes the event's \"data\"")
+	set.StringVar(&c.file, "body", "", "file whose bytes are sent as they are; - for standard input")
 	var words []string
 	for rest := args; ; { // flags stand before or after the words
 		if err := set.Parse(rest); err != nil {
@@ -65,8 +72,8 @@ func parse(args []string) (call, error) {
 	}
 	to, err := url.Parse(c.to)
 	switch {
-	case len(words) != 2 || words[0] == "":
-		return c, fmt.Errorf("%w: send-event TYPE SLUG --to URL [--data JSON]", ErrUsage)
+	case len(words) != 2 || words[0] == "" || c.file != "" && c.data != "":
+		return c, fmt.Errorf("%w: send-event TYPE SLUG --to URL [--data JSON | --body FILE]", ErrUsage)
 	case err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https":
 		return c, fmt.Errorf("%w: --to must be an http or https address, not %q", ErrUsage, c.to)
 	case c.data != "" && !json.Valid([]byte(c.data)):
@@ -76,8 +83,16 @@ func parse(args []string) (call, error) {
 	return c, nil
 }
 
-// body has the contract's eventType; its other fields are a guess of ours.
+// body is the file's bytes, or has the contract's eventType; its other fields
+// are a guess of ours.
 func (c call) body() ([]byte, error) {
+	switch c.file {
+	case "":
+	case "-":
+		return io.ReadAll(os.Stdin)
+	default:
+		return os.ReadFile(c.file) //nolint:gosec // the operator names it
+	}
 	return json.Marshal(struct {
 		EventType  string          `json:"eventType"`
 		EventID    string          `json:"eventId"`

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ func endpoint(t *testing.T, status int) (url string, got <-chan []byte) {
 	return server.URL, bodies
 }
 
-func TestAnEventIsSignedAndPosted(t *testing.T) {
+func TestSendEvent_AnEventIsSignedAndPosted(t *testing.T) {
 	t.Parallel()
 	url, got := endpoint(t, http.StatusAccepted)
 	var out strings.Builder
@@ -58,7 +60,7 @@ func TestAnEventIsSignedAndPosted(t *testing.T) {
 	}
 }
 
-func TestWhatThePlatformWouldDeliverAgain(t *testing.T) {
+func TestSendEvent_WhatThePlatformWouldDeliverAgain(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusFound, http.StatusUnauthorized, http.StatusServiceUnavailable} {
 		url, _ := endpoint(t, status)
@@ -71,7 +73,7 @@ func TestWhatThePlatformWouldDeliverAgain(t *testing.T) {
 	}
 }
 
-func TestNoAnswerWithinTheLimit(t *testing.T) {
+func TestSendEvent_NoAnswerWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
@@ -84,11 +86,29 @@ func TestNoAnswerWithinTheLimit(t *testing.T) {
 	}
 }
 
-func TestWrongCalls(t *testing.T) {
+func TestSendEvent_WrongCalls(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "x", "x acme", "x acme --to nonsense", "x acme --to ftp://a", "x acme more --to http://a", "x acme --to http://a --data {", "--nonsense"} {
 		if err := send.Run(t.Context(), secret, strings.Fields(args), io.Discard); !errors.Is(err, send.ErrUsage) {
 			t.Errorf("send-event %s: %v, want a usage error", args, err)
+		}
+	}
+}
+
+func TestSendEvent_SendsTheExactBytesOfAFile(t *testing.T) {
+	t.Parallel()
+	url, got := endpoint(t, http.StatusOK)
+	want := "{\"eventType\" : \"x\"}\r\n "
+	file := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := send.Run(t.Context(), secret, []string{"x", "acme", "--to", url, "--body", file}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if body := <-got; string(body) != want {
+			t.Errorf("sent %q, want %q", body, want)
 		}
 	}
 }

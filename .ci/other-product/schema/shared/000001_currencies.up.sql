@@ -1,0 +1,4 @@
+CREATE TABLE public.currencies (
+    code text PRIMARY KEY
+);
+INSERT INTO public.currencies (code) VALUES ('EUR'), ('GBP');

@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+
+	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
+)
+
+// commandLine is a command line of the fixture, and what it prints.
+func commandLine(env map[string]string) (server.CLI, *strings.Builder) {
+	var out strings.Builder
+	return server.CLI{
+		Product: fixture.Product(), Stdout: &out, Version: "v1",
+		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+	}, &out
+}
+
+func TestCLI_ACommandOfTheProducts(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	b.API("POST", "/api/items", `{"label":"one"}`)
+	c, out := commandLine(map[string]string{"DATABASE_URL": site.Database, "FIXTURE_GREETING": "Hello"})
+	if err := c.Own(c.Product.Commands[0])(t.Context(), []string{"--tenant", "acme"}); err != nil || out.String() != "1\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	for name, args := range map[string][]string{"an unknown flag": {"--nonsense"}, "a slug that is none": {"--tenant", "/"}} {
+		if err := c.Own(c.Product.Commands[0])(t.Context(), args); !errors.Is(err, server.ErrUsage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a product requires is asked for together with what the template does.
+func TestCLI_TheProductsSettingsAreNamedToo(t *testing.T) {
+	t.Parallel()
+	c, _ := commandLine(nil)
+	err := c.Tenants(t.Context(), []string{"list"})
+	if !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "FIXTURE_GREETING is not set") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Help goes to standard output and needs no configuration.
+func TestCLI_Help(t *testing.T) {
+	t.Parallel()
+	c, out := commandLine(nil)
+	for _, command := range []struct {
+		flag string
+		run  func(context.Context, []string) error
+	}{
+		{"serve", c.Serve}, {"-canary", c.Migrate}, {"-yes", c.Tenants}, {"-all-failed", c.Events}, {"-to", c.SendEvent},
+		{"-check", c.SchemaScript}, {"healthcheck", c.Healthcheck}, {"version", c.PrintVersion}, {"-tenant", c.Own(c.Product.Commands[0])},
+	} {
+		for _, word := range []string{"--help", "-h"} {
+			out.Reset()
+			if err := command.run(t.Context(), []string{word}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), command.flag) {
+				t.Errorf("%s of the command with %s: %v, %q", word, command.flag, err, out.String())
+			}
+		}
+	}
+}
+
+func TestCLI_VersionTakesNoArguments(t *testing.T) {
+	t.Parallel()
+	c, out := commandLine(nil)
+	if err := c.PrintVersion(t.Context(), nil); err != nil || out.String() != "v1\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if err := c.PrintVersion(t.Context(), []string{"foo"}); !errors.Is(err, server.ErrUsage) {
+		t.Errorf("version foo: %v", err)
+	}
+}

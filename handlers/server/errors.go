@@ -1,0 +1,22 @@
+package server
+
+import (
+	"net/http"
+
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
+
+// errorAnswers maps the template's own errors to answers. Whatever stands
+// neither here nor in the product's table is 500, and its text stays in the
+// log.
+func errorAnswers() []web.ErrorAnswer {
+	return []web.ErrorAnswer{
+		{Err: tenancy.ErrTenantCancelled, Status: http.StatusForbidden, Sentence: "This workspace was cancelled."},
+		{Err: tenancy.ErrSessionEnded, Status: http.StatusUnauthorized, Sentence: "Sign in first."},
+		{Err: tenancy.ErrNoTenant, Status: http.StatusUnauthorized, Sentence: "Sign in first."},
+		{Err: tenancy.ErrUnknownTenant, Status: http.StatusServiceUnavailable, Sentence: "This workspace is not ready. Try again in a moment."},
+		{Err: tenancy.ErrNotMigrated, Status: http.StatusServiceUnavailable, Sentence: "This workspace is being updated. Try again in a moment."},
+		{Err: tenancy.ErrSchemaMissing, Status: http.StatusServiceUnavailable, Sentence: "This workspace is not ready. Try again in a moment."},
+	}
+}

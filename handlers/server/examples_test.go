@@ -1,0 +1,198 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// What stands between the marks stands in README.md too, which a test below
+// sees to; another runs it.
+
+// example begins
+var errNoInvoice = errors.New("there is no such invoice")
+
+type invoices struct{ db *tenancy.DB }
+
+func (i invoices) show(c echo.Context) error {
+	total, err := i.total(c.Request().Context(), c.Param("number"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, map[string]string{"total": total})
+}
+
+func (i invoices) total(ctx context.Context, number string) (total string, err error) {
+	err = i.db.InTx(ctx, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT total::text FROM invoices WHERE number = $1`, number).Scan(&total)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errNoInvoice
+		}
+		return err
+	})
+	return total, err
+}
+
+// example ends
+
+// example begins
+func invoicePaid(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	var body struct {
+		Data struct{ Number string }
+	}
+	if err := json.Unmarshal(e.Body, &body); err != nil || body.Data.Number == "" {
+		return inbox.Permanent(errors.New("the event names no invoice"))
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO payments (invoice) VALUES ($1)`, body.Data.Number)
+	return err
+}
+
+// example ends
+
+// example begins
+type settings struct {
+	apiKey  config.Secret
+	perPage int
+}
+
+func (s *settings) read(r *config.Reader) {
+	s.apiKey = r.RequiredSecret("MAIL_API_KEY", "key-for-dev")
+	s.perPage = r.Int("INVOICES_PER_PAGE", 100)
+}
+
+// example ends
+
+// example begins
+func countInvoices() server.Command {
+	var tenant string
+	return server.Command{
+		Name: "count-invoices", Summary: "how many invoices a tenant has; --tenant SLUG",
+		Flags: func(set *flag.FlagSet) { set.StringVar(&tenant, "tenant", "", "whose invoices") },
+		Run: func(ctx context.Context, c server.Call) error {
+			slug, err := tenancy.ParseSlug(tenant)
+			if err != nil {
+				return fmt.Errorf("%w: %w", server.ErrUsage, err)
+			}
+			found, err := c.DB.Tenant(ctx, slug)
+			if err != nil {
+				return err
+			}
+			var n int
+			ctx = tenancy.WithTenant(ctx, found)
+			err = c.DB.InTx(ctx, func(tx pgx.Tx) error {
+				return tx.QueryRow(ctx, `SELECT count(*) FROM invoices`).Scan(&n)
+			})
+			fmt.Fprintln(c.Stdout, n)
+			return err
+		},
+	}
+}
+
+// example ends
+
+func TestExamples_Run(t *testing.T) {
+	t.Parallel()
+	var s settings
+	// example begins
+	product := server.Product{
+		Name: "Invoices", Slug: "invoices",
+		Settings: s.read,
+		Routes: func(r server.Routes) {
+			invoices := invoices{r.DB}
+			r.User.GET("/api/invoices/:number", invoices.show)
+		},
+		Events: inbox.Handlers{
+			"invoice.paid": {Apply: invoicePaid},
+		},
+		Errors: []web.ErrorAnswer{
+			{Err: errNoInvoice, Status: http.StatusNotFound, Sentence: "There is no such invoice."},
+		},
+		Commands: []server.Command{countInvoices()},
+	}
+	// example ends
+	product.TenantSchema = fstest.MapFS{"000001_invoices.up.sql": {Data: []byte(`
+		CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL);
+		CREATE TABLE payments (invoice text NOT NULL)`)}}
+	site := handlertest.Start(t, product, handlertest.Setup{Env: map[string]string{"INVOICES_PER_PAGE": "7"}})
+	b := site.SignIn(t, "acme")
+	site.TenantExec(t, "acme", `INSERT INTO invoices (number, total) VALUES ('2026-7', 12.5)`)
+	if answer := b.Get("/api/invoices/2026-7"); answer.Body != `{"total":"12.50"}`+"\n" {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	if answer := b.Get("/api/invoices/none"); answer.Status != http.StatusNotFound || !strings.Contains(answer.Body, "There is no such invoice.") {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	for number, want := range map[string]int{"2026-7": http.StatusOK, "": http.StatusUnprocessableEntity} {
+		for range 2 { // the second is a redelivery
+			if answer := site.Event(t, "invoice.paid", "acme", map[string]string{"number": number}); answer.Status != want {
+				t.Errorf("%q: %d %s, want %d", number, answer.Status, answer.Body, want)
+			}
+		}
+	}
+	if n := handlertest.TenantQuery[int](t, site, "acme", `SELECT count(*) FROM payments WHERE invoice = '2026-7'`); n != 1 {
+		t.Errorf("%d effects, want one", n)
+	}
+	if s.perPage != 7 || s.apiKey.Reveal() != "key-for-dev" {
+		t.Errorf("settings are %+v", s)
+	}
+	var out strings.Builder
+	env := map[string]string{"DATABASE_URL": site.Database, "MAIL_API_KEY": "key"}
+	c := server.CLI{Product: product, Stdout: &out, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	if err := c.Own(product.Commands[0])(t.Context(), []string{"--tenant", "acme"}); err != nil || out.String() != "1\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestExamples_TheReadmeShowsWhatIsRun(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("examples_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile(`(?s)\n\t?// example begins\n(.*?)\n\t?// example ends\n`).FindAllStringSubmatch(string(source), -1)
+	if len(examples) < 5 {
+		t.Fatalf("%d examples", len(examples))
+	}
+	for _, e := range examples {
+		if shown := indented(e[1]); !strings.Contains(string(readme), shown) {
+			t.Errorf("README.md does not show:\n%s", shown)
+		}
+	}
+}
+
+// indented is code as Markdown shows it.
+func indented(code string) string {
+	code = strings.TrimRight(code, "\n")
+	if strings.HasPrefix(code, "\t") { // from inside a function
+		code = strings.ReplaceAll("\n"+code, "\n\t", "\n")[1:]
+	}
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "    " + strings.ReplaceAll(line, "\t", "    ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,21 @@
+package server
+
+import (
+	"io/fs"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// Options are what only development and tests set.
+type Options struct {
+	// Source is the source tree. Where it is given, templates/ and static/ are
+	// read from it anew for each request.
+	Source fs.FS
+	// ShowCauses shows on an error page what the log says.
+	ShowCauses bool
+	// Database may change how the database is opened.
+	Database func(*tenancy.Options)
+	// Inbox tunes the inbox; Retention, Logger and Conns are not taken from here.
+	Inbox inbox.Options
+}

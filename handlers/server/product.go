@@ -1,0 +1,73 @@
+// Package server takes a product, which is a value, and serves it: single
+// sign-on, webhooks, sessions, health, and the product's routes on the data of
+// the tenant who asks. It knows no product.
+package server
+
+import (
+	"context"
+	"flag"
+	"io"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// Product is everything that makes one product different from another. Only
+// Name and Slug are needed.
+type Product struct {
+	Name string // in the header and the title of every page
+	Slug string // at the simulator of dev and tests, and as the application_name at the database
+
+	// Templates are the pages, *.html. One of the same name as a page of the
+	// template (layout, error, preparing, sessions, switch) replaces that page.
+	Templates fs.FS
+	Static    fs.FS // the assets; but for *.go and *.md all are served
+
+	TenantSchema fs.FS // migrations of each tenant's schema
+	SharedSchema fs.FS // migrations of the tables that all tenants share
+
+	// Settings reads the product's own settings, for Serve, dev, tests and
+	// every command that opens the database.
+	Settings func(*config.Reader)
+	Routes   func(Routes)
+	// Events are what the product does with the platform's events. An entry
+	// for subscription.created or tenant.cancelled runs after what the server
+	// itself does, in the same transaction.
+	Events   inbox.Handlers
+	Errors   []web.ErrorAnswer // looked through before the server's own
+	Commands []Command
+	// OnProvision runs in the transaction that makes a tenant, wherever that
+	// happens, after its migrations; tx is on the tenant's data. It does not run
+	// for a tenant that is there, or is restored. An error undoes everything, and
+	// it is tried again: have no effects outside of tx.
+	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
+}
+
+// Routes is what a product's routes are added to.
+type Routes struct {
+	Public *echo.Group // anybody; session.From says who is signed in, if anybody
+	User   *echo.Group // signed-in requests alone: DB works on the data of their tenant
+	DB     *tenancy.DB
+}
+
+// Command is a command of the product's own, listed and run beside the
+// template's.
+type Command struct {
+	Name, Summary string
+	Flags         func(*flag.FlagSet) // declares flags; nil: there are none
+	Run           func(ctx context.Context, c Call) error
+}
+
+// Call is what a Command is run with. The product's settings and the command's
+// flags have been read.
+type Call struct {
+	Args   []string // what is left when the flags are taken away
+	Stdout io.Writer
+	DB     *tenancy.DB // connects when it is first used
+}

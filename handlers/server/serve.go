@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
+
+// Serve runs the product's server on l until ctx ends, then drains: no new
+// requests, the running ones finish, then the events in work, and the database
+// is closed last. It answers /healthz and /livez at once, and everything else
+// once the shared schema is there. It returns nil after a clean stop, and an
+// error when the configuration, a page or a migration file cannot be used or
+// the database refuses.
+func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log *slog.Logger, o Options) error {
+	defer l.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	database := p.database(c, log)
+	database.MaxConns, database.MigrateOnUse = requestConns(c.DatabaseMaxConns), c.MigrateOnStart
+	if o.Database != nil {
+		o.Database(&database)
+	}
+	db, err := tenancy.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	a, err := wire(p, c, db, o, log)
+	if err != nil {
+		return err
+	}
+	for _, warning := range c.Warnings() {
+		log.WarnContext(ctx, warning)
+	}
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer cancel(nil)
+	background.Go(func() { a.health.Run(ctx) })
+	background.Go(func() { a.sweep(ctx) })
+	background.Go(func() {
+		if err := a.work(ctx); err != nil {
+			cancel(err)
+		}
+	})
+	err = web.Serve(ctx, l, a.echo, c.ShutdownTimeout, log)
+	a.closeInbox(c.ShutdownTimeout)
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// closeInbox lets the events in work finish; those that do not in time are
+// rolled back and taken up again by the next start.
+func (a *app) closeInbox(grace time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	a.inbox.Close(ctx)
+}
+
+// work is what goes on beside the requests: first the shared schema, then the
+// tenants that are behind, and the inbox until ctx ends.
+func (a *app) work(ctx context.Context) error {
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	a.health.Ready()
+	a.log.InfoContext(ctx, "ready", "public_url", a.config.PublicURL.String())
+	var background sync.WaitGroup
+	if a.config.MigrateOnStart {
+		background.Go(func() { a.db.MigrateInBackground(ctx) })
+	}
+	a.inbox.Run(ctx)
+	background.Wait()
+	return nil
+}
+
+// retryPause is how long to wait for a database that does not answer.
+const retryPause = time.Second
+
+// prepare brings the shared schema up to date, or checks it where migrating is
+// left to an operator. It waits for a database that is down, and fails on one
+// that refuses.
+func (a *app) prepare(ctx context.Context) error {
+	step := a.db.MigrateShared
+	if !a.config.MigrateOnStart {
+		step = a.db.CheckShared
+	}
+	for {
+		err := step(ctx)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if !tenancy.IsUnreachable(err) {
+			return fmt.Errorf("cannot start: %w", err)
+		}
+		a.log.ErrorContext(ctx, "waiting for the database", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// sweepEvery is how often sessions past their life and events past their
+// retention are deleted.
+const sweepEvery = 10 * time.Minute
+
+func (a *app) sweep(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx)); err != nil && ctx.Err() == nil {
+				a.log.ErrorContext(ctx, "what is over was not deleted", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,14 @@
+package handlers
+
+import "example.com/subproduct/handlers/config"
+
+// This file has the product's own settings: environment variables, typed, with
+// their defaults. They are read before anything starts, for the server, dev,
+// tests and commands. What is wrong with them is named together with what is
+// wrong with the template's. A secret may come from a file too: NAME_FILE. The
+// last argument of a Required one stands in for it in dev and tests.
+// server/README.md shows an example.
+
+type settings struct{}
+
+func (s *settings) read(*config.Reader) {}

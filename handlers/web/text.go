@@ -1,0 +1,69 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+)
+
+// ValidText refuses a query, form or JSON that is not UTF-8 with 422:
+// PostgreSQL would refuse it later, and JSON's decoder would change it. A form
+// that cannot be read is 400. It reads the whole body: LimitBody stands before
+// it.
+func ValidText(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		valid, err := validText(c)
+		if err != nil {
+			return err
+		}
+		if !valid {
+			return echo.NewHTTPError(http.StatusUnprocessableEntity, "This is not valid text: it must be UTF-8.")
+		}
+		return next(c)
+	}
+}
+
+func validText(c echo.Context) (bool, error) {
+	r := c.Request()
+	if !validValues(r.URL.Query()) {
+		return false, nil
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
+	switch {
+	case kind == echo.MIMEApplicationForm, strings.HasPrefix(kind, "multipart/"):
+		form, err := c.FormParams()
+		return validValues(form), unreadable(err)
+	case kind == echo.MIMEApplicationJSON, strings.HasSuffix(kind, "+json"):
+		body, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return utf8.Valid(body), unreadable(err)
+	}
+	return true, nil
+}
+
+// unreadable is the answer to a body that cannot be read; one that is too large
+// has an answer already.
+func unreadable(err error) error {
+	if answered := (*echo.HTTPError)(nil); err == nil || errors.As(err, &answered) {
+		return err
+	}
+	return &Problem{Status: http.StatusBadRequest, Message: "The request's body cannot be read.", Cause: err}
+}
+
+func validValues(values url.Values) bool {
+	for name, all := range values {
+		for _, v := range append(all, name) {
+			if !utf8.ValidString(v) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,69 @@
+package tenancy
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATEs that mean something here.
+const (
+	codeStalePlan     = "0A000" // cached plan must not change result type
+	codeMissingSchema = "3F000"
+	codeMissingTable  = "42P01"
+	codeLockTimeout   = "55P03"
+	codeForeignKey    = "23503"
+	codeUnique        = "23505"
+	codeCheck         = "23514"
+)
+
+// IsUnique reports whether err is a violation of a unique constraint. It and
+// its sisters go by SQLSTATE: not every server names the constraint (Citus).
+func IsUnique(err error) bool { return sqlState(err) == codeUnique }
+
+// IsForeignKey reports whether err is a violation of a foreign key: what a row
+// refers to is not there, or what is deleted is still referred to.
+func IsForeignKey(err error) bool { return sqlState(err) == codeForeignKey }
+
+// IsCheck reports whether err is a violation of a CHECK constraint.
+func IsCheck(err error) bool { return sqlState(err) == codeCheck }
+
+// IsUnreachable reports whether err came from a database that is down, starting
+// or full, so that trying again may help. A database that answered and refused
+// is not unreachable, nor is one that this program refuses.
+func IsUnreachable(err error) bool {
+	state := sqlState(err)
+	var behind *BehindError
+	var names *NameError
+	switch {
+	case err == nil, errors.Is(err, ErrOldDatabase), errors.As(err, &behind), errors.As(err, &names):
+		return false
+	case state == "":
+		return true // no answer at all
+	}
+	const connectionException, insufficientResources, operatorIntervention = "08", "53", "57"
+	class := state[:2]
+	return class == connectionException || class == insufficientResources || class == operatorIntervention ||
+		state == codeLockTimeout
+}
+
+func sqlState(err error) string {
+	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
+		return pgErr.Code
+	}
+	return ""
+}
+
+// maxErrorText bounds what is kept of an error, in bytes.
+const maxErrorText = 4000
+
+// StorableError is an error's text as PostgreSQL can store it: valid UTF-8
+// without NUL, and not endless.
+func StorableError(err error) string {
+	text := err.Error()
+	if len(text) > maxErrorText {
+		text = text[:maxErrorText] + "…"
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}

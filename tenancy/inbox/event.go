@@ -1,0 +1,133 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+)
+
+// Event is one stored webhook event.
+type Event struct {
+	ID         int64
+	Type       string
+	Tenant     tenancy.Slug
+	Body       []byte // the raw bytes, as they were signed
+	ReceivedAt time.Time
+	Attempt    int // 1 at the first, and again at the first after an operator's retry
+}
+
+// Apply does what an event asks for, through tx alone: what it writes there and
+// the event's completion commit together, so that the effect happens exactly
+// once. tx holds the tenant's lock, and its search_path is the tenant's schema.
+// Commit and rollback are not Apply's: an event whose handler said either is
+// failed at once. A handler that sends no statement for 10 seconds loses its
+// transaction, for it cannot be told from a frozen process: a call to elsewhere
+// does not belong here. An error or a panic rolls back, and the event is tried
+// again later; an error wrapped by Permanent is final.
+type Apply func(ctx context.Context, tx pgx.Tx, e Event) error
+
+// Handler applies events of one type.
+type Handler struct {
+	Apply Apply
+
+	// Lifecycle says that the event tells what state its tenant is in, and that
+	// Apply reaches that state from any other. The newest one received wins: it
+	// waits for no other event, and older ones are void once it is done. The
+	// tenant may not be here yet; then unqualified names are found in public
+	// alone.
+	Lifecycle bool
+
+	// Slow says that Apply may take seconds. Such handlers have a share of the
+	// connections and no more, so that they hold up no quick one.
+	Slow bool
+}
+
+// Handlers has the handler of each event type; other types are stored as
+// ignored.
+type Handlers map[string]Handler
+
+// permanentError marks what no repetition can heal.
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+// Permanent wraps err to say that the event can never succeed: it is then
+// stored as failed at once, and the platform is answered 422.
+func Permanent(err error) error { return permanentError{err} }
+
+// errEnded says that a handler has ended the transaction that it was given.
+var errEnded = Permanent(errors.New("the handler ended its transaction (COMMIT or ROLLBACK): " +
+	"what it wrote before that may stay, and it is not tried again"))
+
+func isPermanent(err error) bool { return errors.As(err, &permanentError{}) }
+
+// Event statuses. Ignored has no handler; failed waits for a person.
+const (
+	Pending = "pending"
+	Done    = "done"
+	Failed  = "failed"
+	Ignored = "ignored"
+)
+
+// builtIn has the template's two events (contract, section 6). A handler of the
+// product for one of them runs after the template's part, in its transaction.
+func builtIn(system *tenancy.System, product Handlers) Handlers {
+	handlers := maps.Clone(product)
+	if handlers == nil {
+		handlers = Handlers{}
+	}
+	for name, first := range map[string]Apply{
+		"subscription.created": func(ctx context.Context, tx pgx.Tx, e Event) error { return system.Provision(ctx, tx, e.Tenant) },
+		"tenant.cancelled": func(ctx context.Context, tx pgx.Tx, e Event) error {
+			err := system.Cancel(ctx, tx, e.Tenant)
+			if errors.Is(err, tenancy.ErrUnknownTenant) {
+				return nil // it never came to be
+			}
+			return err
+		},
+	} {
+		then := product[name]
+		handlers[name] = Handler{Apply: inTurn(first, then.Apply), Lifecycle: true, Slow: then.Slow}
+	}
+	return handlers
+}
+
+// instantTypes are the template's own events, as far as the product does nothing
+// at them, with the status that they give a tenant.
+func instantTypes(product Handlers) map[string]string {
+	types := map[string]string{"subscription.created": "active", "tenant.cancelled": "cancelled"}
+	for name := range product {
+		delete(types, name)
+	}
+	return types
+}
+
+func inTurn(first, then Apply) Apply {
+	if then == nil {
+		return first
+	}
+	return func(ctx context.Context, tx pgx.Tx, e Event) error {
+		if err := first(ctx, tx, e); err != nil {
+			return err
+		}
+		return then(ctx, tx, e)
+	}
+}
+
+// recovered turns a panic into an error with its stack: in a goroutine of ours
+// it would take the whole server down.
+func recovered(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,4 @@
+package inbox
+
+// DueSQL is the poller's query.
+const DueSQL = dueSQL

@@ -1,0 +1,141 @@
+package inbox_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/subproduct/tenancy/inbox"
+)
+
+func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	other := joinDesk(t, d.url, quick, nil)
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	var wg sync.WaitGroup
+	for i := range 20 { // at the same instant, at two replicas
+		wg.Go(func() { []*desk{d, other}[i%2].want(t, inbox.Applied, "effect", "acme", "same") })
+	}
+	wg.Wait()
+	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
+	d.want(t, inbox.Applied, "effect", "acme", "same") // a change of state makes no new event of it
+	if n := d.effects(t, "acme"); n != 1 {
+		t.Errorf("%d effects, want 1", n)
+	}
+	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '25 hours'`)
+	d.want(t, inbox.Applied, "effect", "acme", "same")
+	if n := d.effects(t, "acme"); n != 2 {
+		t.Errorf("%d effects after a day, want 2", n)
+	}
+}
+
+// The platform may say the same words twice and mean them twice: its bodies
+// hold neither id nor time.
+func TestRepeat_TheSameLifecycleBytesAfterAChangeAreNew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	for range 3 {
+		d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+		d.wantTenant(t, "acme", "active")
+		d.want(t, inbox.Applied, "subscription.created", "acme", "same") // a copy of the newest is none
+		d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
+		d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
+		d.wantTenant(t, "acme", "cancelled")
+	}
+	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 6 {
+		t.Errorf("%d events, want 6", n)
+	}
+	d.want(t, inbox.Applied, "subscription.created", "acme", "pro")
+	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
+	d.wantTenant(t, "acme", "cancelled")
+}
+
+// A command of an operator is a change, too.
+func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	slug := slugOf(t, "acme")
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	if err := d.db.Cancel(t.Context(), slug); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	d.wantTenant(t, "acme", "active")
+	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
+	if err := d.db.Restore(t.Context(), slug); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
+	d.wantTenant(t, "acme", "cancelled")
+	if err := d.db.Purge(t.Context(), slug); err != nil {
+		t.Fatal(err)
+	}
+	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 0 {
+		t.Errorf("%d events of a purged tenant are kept, with their bodies", n)
+	}
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	d.wantTenant(t, "acme", "active")
+}
+
+// The platform's retry of what was never answered 2xx is no new event, whatever
+// came since.
+func TestRepeat_ARetryOfWhatWasNotAnsweredStaysVoid(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	exec(t, d.url, `CREATE SCHEMA tenant_acme; CREATE TABLE tenant_acme.effects ()`) // so that the migration fails
+	d.want(t, inbox.FailedOnce, "subscription.created", "acme", "same")
+	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
+	exec(t, d.url, `DROP TABLE tenant_acme.effects`)
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	d.wantTenant(t, "acme", "none")
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same") // now it was answered: said again, it is meant again
+	d.wantTenant(t, "acme", "active")
+}
+
+// A redelivery is judged anew: the settings or the program may have changed.
+func TestRepeat_ARedeliveryOfWhatNobodyCouldHandle(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	unknown := delivery("effect", "", "")
+	ignored := d.want(t, inbox.Unhandled, "news", "acme", "")
+	if outcome, err := d.inbox.Deliver(t.Context(), unknown); err != nil || outcome != inbox.Rejected {
+		t.Fatalf("without a tenant: %v, %v", outcome, err)
+	}
+	newer := joinDesk(t, d.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
+	unknown.Tenant = "acme" // now that its field is known
+	if outcome, err := newer.inbox.Deliver(t.Context(), unknown); err != nil || outcome != inbox.Applied {
+		t.Errorf("with a tenant: %v, %v", outcome, err)
+	}
+	if again := newer.want(t, inbox.Applied, "news", "acme", ""); again != ignored {
+		t.Errorf("with a handler it is event %d, was %d", again, ignored)
+	}
+	if n := d.effects(t, "acme"); n != 2 {
+		t.Errorf("%d effects, want 2", n)
+	}
+}
+
+// Two replicas that are flooded with the same events in different orders.
+func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, quick, nil)
+	replicas := []*desk{d, joinDesk(t, d.url, quick, nil)}
+	const events = 100
+	var senders sync.WaitGroup
+	for i := range 4 * events {
+		n := i / 2 // to the one replica upwards, to the other downwards, each event twice
+		if i%2 == 1 {
+			n = 2*events - 1 - n
+		}
+		senders.Go(func() {
+			if _, err := replicas[i%2].inbox.Deliver(t.Context(), delivery("news", "acme", fmt.Sprint(n/2))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	senders.Wait()
+	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events {
+		t.Errorf("%d events are stored, want %d", n, events)
+	}
+}
