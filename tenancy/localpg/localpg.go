@@ -78,7 +78,9 @@ func (s *Server) URL(database string) string {
 func (s *Server) Stop() (err error) {
 	if s.watchdog != nil {
 		_ = s.control(context.Background(), "stop", "-m", "fast", "-t", "5") // the watchdog does the rest
-		err = s.watchdog.release()
+		if s.watchdog.release() == nil {                                     // else postgres may still run, and keeps the lock
+			err = unlock(s.lock)
+		}
 	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
