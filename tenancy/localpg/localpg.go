@@ -78,7 +78,8 @@ func (s *Server) URL(database string) string {
 func (s *Server) Stop() (err error) {
 	if s.watchdog != nil {
 		_ = s.control(context.Background(), "stop", "-m", "fast", "-t", "5") // the watchdog does the rest
-		if s.watchdog.release() == nil {                                     // else postgres may still run, and keeps the lock
+		// Should the watchdog have been killed, postgres may still run, and keeps the lock.
+		if s.watchdog.release() == nil {
 			err = unlock(s.lock)
 		}
 	}
