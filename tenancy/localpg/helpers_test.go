@@ -97,6 +97,10 @@ func startChild(t *testing.T, a account, dir string, env ...string) *child {
 		if p, err := os.FindProcess(c.LeftBehind); err == nil {
 			_ = p.Kill()
 		}
+		c.kill()
+		if c.Scratch != "" {
+			mustVanish(t, c.Scratch)
+		}
 	})
 	if c.Failure != "" {
 		t.Fatal(c.Failure)

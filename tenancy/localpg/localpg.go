@@ -78,7 +78,10 @@ func (s *Server) URL(database string) string {
 func (s *Server) Stop() (err error) {
 	if s.watchdog != nil {
 		_ = s.control(context.Background(), "stop", "-m", "fast", "-t", "5") // the watchdog does the rest
-		err = s.watchdog.release()
+		// Should the watchdog have been killed, postgres may still run, and keeps the lock.
+		if s.watchdog.release() == nil {
+			err = unlock(s.lock)
+		}
 	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())

@@ -16,4 +16,6 @@ func attributes(account) *syscall.SysProcAttr { return nil }
 
 func tryLock(*os.File) error { return supported }
 
+func unlock(*os.File) error { return supported }
+
 func alive(int) bool { return false }

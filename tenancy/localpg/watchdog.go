@@ -34,7 +34,7 @@ func (s *Server) makeScratch(context.Context) (err error) {
 	}
 	defer held.Close()
 	c := s.account.command(context.Background(), "/bin/sh", "-c", watchdogScript, "sh", s.program("pg_ctl"), s.cluster(), s.scratch)
-	c.ExtraFiles = []*os.File{held}
+	c.ExtraFiles = []*os.File{held, s.lock}
 	life, err := c.StdinPipe()
 	if err == nil {
 		err = c.Start()
@@ -46,9 +46,8 @@ func (s *Server) makeScratch(context.Context) (err error) {
 	return nil
 }
 
-// release has the watchdog do its work and returns when that is done.
+// release has the watchdog do its work and returns when that is done. It returns an error when
+// the watchdog was killed before.
 func (w *watchdog) release() error {
-	err := errors.Join(w.life.Close(), w.hold.Close())
-	_ = w.command.Wait() // fails only when the watchdog was killed
-	return err
+	return errors.Join(w.life.Close(), w.hold.Close(), w.command.Wait())
 }
