@@ -39,7 +39,7 @@ func (s *Server) fetch(ctx context.Context) (string, error) {
 		return bin, err
 	case <-ctx.Done():
 		if unpacked(workshop) {
-			<-fetched // the library's server may be running
+			_ = <-fetched // the library's server may be running
 		}
 		return "", context.Cause(ctx)
 	}

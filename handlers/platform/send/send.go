@@ -91,7 +91,7 @@ func (c call) body() ([]byte, error) {
 	case "-":
 		return io.ReadAll(os.Stdin)
 	default:
-		return os.ReadFile(c.file) //nolint:gosec // the operator names it
+		return os.ReadFile(c.file)
 	}
 	return json.Marshal(struct {
 		EventType  string          `json:"eventType"`
