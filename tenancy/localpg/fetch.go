@@ -39,7 +39,7 @@ func (s *Server) fetch(ctx context.Context) (string, error) {
 		return bin, err
 	case <-ctx.Done():
 		if unpacked(workshop) {
-			_ = <-fetched // the library's server may be running
+			<-fetched //nolint:errcheck // the library's server may be running: only its end counts
 		}
 		return "", context.Cause(ctx)
 	}
