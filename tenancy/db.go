@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 )
@@ -29,6 +27,7 @@ type DB struct {
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
+	forget   string               // SQL that every transaction ends with
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc
@@ -62,9 +61,6 @@ const (
 	connLifetime       = 30 * time.Minute
 	connLifetimeJitter = 5 * time.Minute
 	connectTimeout     = 5 * time.Second
-	// cancelTimeout bounds the wait for a statement that was cancelled with its
-	// context. A connection that does not answer by then is closed.
-	cancelTimeout = 500 * time.Millisecond
 	// closeTimeout bounds the wait for connections that are in use at Close.
 	closeTimeout = 2 * time.Second
 )
@@ -111,7 +107,7 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	}
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	config.ConnConfig.ConnectTimeout = connectTimeout
-	config.ConnConfig.BuildContextWatcherHandler = cancelStatement
+	config.ConnConfig.BuildContextWatcherHandler = newCanceller
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
@@ -121,17 +117,14 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if db.options.Configure != nil {
 		db.options.Configure(config)
 	}
+	if db.forget == "" {
+		db.forget = forget(config.ConnConfig.RuntimeParams)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	return pool, nil
-}
-
-// cancelStatement has a statement whose context ends cancelled at the server,
-// which keeps the connection and says whether the statement had an effect.
-func cancelStatement(conn *pgconn.PgConn) ctxwatch.Handler {
-	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelTimeout}
 }
 
 // publicOnly makes a tenant's table not exist outside InTx. The search_path is

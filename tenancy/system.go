@@ -91,11 +91,11 @@ func (s *System) TryTenant(ctx context.Context, slug Slug, first string, args []
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer conn.Release()
-	tx, err := begin(ctx, conn, slug, first, args, scan)
+	tx, err := s.begin(ctx, conn, slug, first, args, scan)
 	committed := false
 	defer func() {
 		if !committed {
-			rollback(ctx, conn, tx)
+			s.db.rollback(ctx, conn, tx)
 		}
 	}()
 	if err != nil {
@@ -113,9 +113,9 @@ func (s *System) TryTenant(ctx context.Context, slug Slug, first string, args []
 }
 
 // begin sends the beginning of a transaction of TryTenant in one message.
-func begin(ctx context.Context, conn *pgxpool.Conn, slug Slug, first string, args []any, scan func(pgx.Row) error) (pgx.Tx, error) {
+func (s *System) begin(ctx context.Context, conn *pgxpool.Conn, slug Slug, first string, args []any, scan func(pgx.Row) error) (pgx.Tx, error) {
 	batch := &pgx.Batch{}
-	batch.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: commit})
+	batch.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: s.db.commit()})
 	batch.Queue(open[0])
 	batch.Queue(open[1], slug.ident())
 	batch.Queue(open[2], lockSpace, slug.s)

@@ -3,6 +3,9 @@ package tenancy
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,35 +83,43 @@ func lookInto(slug Slug) string {
 // tables and the last values of sequences. It is DISCARD ALL, which no
 // transaction and no message of several statements may contain, but for
 // prepared statements, which are ours.
-const forget = `CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; SET search_path TO public; UNLISTEN *; ` +
-	`SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES`
+//
+// What the connection was opened with is set again: behind a pooler it is not
+// the session's own default, and the pooler would set it before each
+// transaction, in a round trip to the server.
+func forget(opened map[string]string) string {
+	sql := `CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; SET search_path TO public; UNLISTEN *; ` +
+		`SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES`
+	for _, name := range slices.Sorted(maps.Keys(opened)) {
+		sql += fmt.Sprintf(`; SELECT set_config('%s', '%s', false)`, quoted(name), quoted(opened[name]))
+	}
+	return sql
+}
+
+func quoted(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
 // commit checks deferred constraints under the transaction's own search_path,
 // and forgets before it commits: COMMIT comes last, for pgx reads from its tag
 // whether PostgreSQL has rolled back instead.
-const commit = `SET CONSTRAINTS ALL IMMEDIATE; ` + forget + `; COMMIT`
+func (db *DB) commit() string { return `SET CONSTRAINTS ALL IMMEDIATE; ` + db.forget + `; COMMIT` }
 
 // transact opens a transaction with the message begin and closes it as fn's
 // end demands: commit, or rollback on an error, a panic or a runtime.Goexit.
 func (db *DB) transact(ctx context.Context, begin string, fn func(tx pgx.Tx) error) error {
-	return transact(ctx, db.pool, begin, fn)
-}
-
-func transact(ctx context.Context, pool *pgxpool.Pool, begin string, fn func(tx pgx.Tx) error) error {
-	conn, err := pool.Acquire(ctx)
+	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin, CommitQuery: commit})
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin, CommitQuery: db.commit()})
 	if err != nil {
-		rollback(ctx, conn, nil)
+		db.rollback(ctx, conn, nil)
 		return beginError(err)
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			rollback(ctx, conn, tx)
+			db.rollback(ctx, conn, tx)
 		}
 	}()
 	if err := fn(tx); err != nil {
@@ -133,7 +144,7 @@ func beginError(err error) error {
 
 // rollback runs also when the request's context is over, else the connection
 // would have to be thrown away. Where it fails the pool closes the connection.
-func rollback(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
+func (db *DB) rollback(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	if tx != nil {
@@ -142,9 +153,9 @@ func rollback(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
 	if conn.Conn().IsClosed() {
 		return
 	}
-	sql := forget
+	sql := db.forget
 	if conn.Conn().PgConn().TxStatus() != 'I' {
-		sql = "ROLLBACK; " + forget
+		sql = "ROLLBACK; " + db.forget
 	}
 	if _, err := conn.Exec(ctx, sql); err != nil {
 		_ = conn.Conn().Close(ctx)

@@ -90,6 +90,9 @@ func faultsOver(t *testing.T, direct, database string) {
 	}
 	t.Logf("%d requests: %d served with %d rows read, %d failed as they should, %d cut off, %d connections killed",
 		requests(t), run.served.Load(), run.rows.Load(), run.failed.Load(), run.cut.Load(), run.kills.Load())
+	if run.served.Load() < requests(t)/5 { // a pooler that has ended serves nobody, and shows no foreign row
+		t.Error("too few requests were served for the campaign to show anything")
+	}
 	if run.rows.Load() == 0 || run.failed.Load() == 0 || run.cut.Load() == 0 || run.kills.Load() == 0 {
 		t.Error("a part of the campaign did not take place")
 	}
@@ -165,6 +168,9 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	case "slow": // so that a saboteur finds it
 		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.005)`)
 		return err
+	case "leaves": // what outlives a transaction, on purpose
+		_, err := tx.Exec(ctx, leavings[rand.IntN(len(leavings))])
+		return err
 	case "path": // what a careless query would do
 		_, _ = tx.Exec(ctx, `SET LOCAL search_path TO public`)
 		return errors.New("on purpose")
@@ -172,7 +178,14 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	return nil
 }
 
-var fates = []string{"error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "well", "well", "well", "well", "well", "well"}
+// leavings are what a handler may leave on its connection for the next tenant.
+var leavings = []string{
+	`SELECT set_config('search_path', current_schema(), false)`, `CREATE TEMP TABLE items AS SELECT * FROM items`,
+	`DECLARE held CURSOR WITH HOLD FOR SELECT * FROM items`, `SELECT pg_advisory_lock(1)`, `SET statement_timeout TO '50ms'`,
+	`SET default_transaction_read_only TO on`, `SET ROLE pg_monitor`, `LISTEN gossip`,
+}
+
+var fates = []string{"error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "leaves", "leaves", "leaves", "well", "well", "well", "well", "well", "well"}
 
 // request makes one request of any kind as the tenant.
 func (run *campaign) request(t *testing.T, b *handlertest.Browser, slug string) {
