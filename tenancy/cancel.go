@@ -32,13 +32,13 @@ type canceller struct {
 func newCanceller(conn *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn: conn} }
 
 // HandleCancel is called when a statement's context ends.
-func (c *canceller) HandleCancel(context.Context) {
+func (c *canceller) HandleCancel(ctx context.Context) {
 	sent := make(chan struct{})
 	c.sent = sent
 	_ = c.conn.Conn().SetDeadline(time.Now().Add(cancelTimeout))
 	go func() {
 		defer close(sent)
-		ctx, cancel := context.WithTimeout(context.Background(), cancelRequestTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelRequestTimeout)
 		defer cancel()
 		_ = c.conn.CancelRequest(ctx)
 		time.Sleep(cancelDelivery)
