@@ -111,7 +111,9 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	}
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	config.ConnConfig.ConnectTimeout = connectTimeout
-	config.ConnConfig.BuildContextWatcherHandler = cancelStatement
+	if !behindPooler(config.ConnConfig) {
+		config.ConnConfig.BuildContextWatcherHandler = cancelStatement
+	}
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
@@ -126,6 +128,14 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	return pool, nil
+}
+
+// behindPooler goes by what a URL must say behind a pooler. There a statement
+// whose context ends costs its connection: PgBouncer 1.18 and 1.19 end
+// themselves when whoever has sent a cancel request hangs up on them, as pgx does
+// (pgbouncer/pgbouncer#801).
+func behindPooler(c *pgx.ConnConfig) bool {
+	return c.DefaultQueryExecMode == pgx.QueryExecModeExec || c.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol
 }
 
 // cancelStatement has a statement whose context ends cancelled at the server,

@@ -90,6 +90,9 @@ func faultsOver(t *testing.T, direct, database string) {
 	}
 	t.Logf("%d requests: %d served with %d rows read, %d failed as they should, %d cut off, %d connections killed",
 		requests(t), run.served.Load(), run.rows.Load(), run.failed.Load(), run.cut.Load(), run.kills.Load())
+	if served := run.served.Load(); served < requests(t)/20 {
+		t.Errorf("only %d requests were served: something has broken for good", served)
+	}
 	if run.rows.Load() == 0 || run.failed.Load() == 0 || run.cut.Load() == 0 || run.kills.Load() == 0 {
 		t.Error("a part of the campaign did not take place")
 	}
@@ -165,6 +168,9 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	case "slow": // so that a saboteur finds it
 		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.005)`)
 		return err
+	case "leaves": // something on the connection, on purpose, for whoever comes next
+		_, err := tx.Exec(ctx, leftovers[rand.IntN(len(leftovers))])
+		return err
 	case "path": // what a careless query would do
 		_, _ = tx.Exec(ctx, `SET LOCAL search_path TO public`)
 		return errors.New("on purpose")
@@ -172,7 +178,17 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	return nil
 }
 
-var fates = []string{"error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "well", "well", "well", "well", "well", "well"}
+// leftovers would outlive their transaction.
+var leftovers = []string{
+	`DO $$ BEGIN EXECUTE 'SET search_path TO ' || quote_ident(current_schema) || ', public'; END $$`,
+	`CREATE TEMP TABLE items AS SELECT * FROM items`, `CREATE TEMP TABLE scratch AS SELECT * FROM items`, `CREATE TEMP VIEW items AS TABLE items`,
+	`DECLARE c CURSOR WITH HOLD FOR SELECT label FROM items`, `DECLARE c CURSOR FOR SELECT label FROM items`,
+	`SELECT pg_advisory_lock((random() * 1e9)::bigint)`, `SELECT pg_advisory_xact_lock((random() * 1e9)::bigint)`,
+	`SET statement_timeout TO '1ms'`, `SET default_transaction_read_only TO on`, `SET my.secret TO 'x'`, `LISTEN gossip`,
+	`PREPARE mine AS SELECT label FROM items`,
+}
+
+var fates = []string{"leaves", "leaves", "leaves", "error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "well", "well", "well", "well", "well", "well"}
 
 // request makes one request of any kind as the tenant.
 func (run *campaign) request(t *testing.T, b *handlertest.Browser, slug string) {
