@@ -13,8 +13,8 @@ const (
 	// cancelled. A connection that does not answer by then is closed.
 	cancelTimeout = 500 * time.Millisecond
 	// cancelRequestTimeout bounds the request to cancel, which goes over a
-	// connection of its own.
-	cancelRequestTimeout = 2 * time.Second
+	// connection of its own, and which a pooler may keep waiting.
+	cancelRequestTimeout = 15 * time.Second
 	// cancelDelivery is how long after the server has taken the request its
 	// signal may still be on its way to the backend, and hit the next statement.
 	cancelDelivery = 100 * time.Millisecond
@@ -45,8 +45,14 @@ func (c *canceller) HandleCancel(ctx context.Context) {
 	}()
 }
 
-// HandleUnwatchAfterCancel is called before the connection is used again.
+// HandleUnwatchAfterCancel is called before the connection is used again. Where
+// the request is still under way it must not be: it could hit what comes next.
 func (c *canceller) HandleUnwatchAfterCancel() {
-	<-c.sent
-	_ = c.conn.Conn().SetDeadline(time.Time{})
+	deadline := time.Unix(1, 0)
+	select {
+	case <-c.sent:
+		deadline = time.Time{}
+	case <-time.After(cancelTimeout):
+	}
+	_ = c.conn.Conn().SetDeadline(deadline)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,5 +154,39 @@ func TestInTx_ATemporaryTableHidesNothing(t *testing.T) {
 	})
 	if err != nil || seen != 1 {
 		t.Errorf("%d rows of the tenant's own table are seen, %v", seen, err)
+	}
+}
+
+// What survives a rollback is dropped on the very backend that has it, also
+// when a pooler gives out a different one for each message.
+func TestInTx_AFailedHandlersLocksAreDroppedBehindAPooler(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: pgtest.Pooler(t, url), Tenant: things, MaxConns: 16})
+	acme := provision(t, db, "acme")
+	failed := errors.New("fails")
+	var left atomic.Int64
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for n := range 20 {
+				err := db.InTx(acme, func(tx pgx.Tx) error {
+					var found int64
+					err := tx.QueryRow(acme, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`).Scan(&found)
+					left.Add(found)
+					if err == nil {
+						_, err = tx.Exec(acme, `SELECT pg_advisory_lock($1::int, $2::int)`, 4711, 100*i+n)
+					}
+					return errors.Join(err, failed)
+				})
+				if !errors.Is(err, failed) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := left.Load(); n != 0 {
+		t.Errorf("%d times a transaction found locks of another on its backend", n)
 	}
 }

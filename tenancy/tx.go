@@ -142,22 +142,20 @@ func beginError(err error) error {
 	return fmt.Errorf("begin: %w", err)
 }
 
+// undo rolls back and forgets in one message: behind a pooler a second one might
+// reach another backend. What fails in it leaves a transaction open, so that a
+// pooler does not give that backend to anybody when the connection is closed.
+func (db *DB) undo() string { return `ROLLBACK; BEGIN; ` + db.forget + `; COMMIT` }
+
 // rollback runs also when the request's context is over, else the connection
-// would have to be thrown away. Where it fails the pool closes the connection.
+// would have to be thrown away. Where it fails the connection is closed.
 func (db *DB) rollback(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
-	if tx != nil {
-		_ = tx.Rollback(ctx)
-	}
-	if conn.Conn().IsClosed() {
-		return
-	}
-	sql := db.forget
-	if conn.Conn().PgConn().TxStatus() != 'I' {
-		sql = "ROLLBACK; " + db.forget
-	}
-	if _, err := conn.Exec(ctx, sql); err != nil {
+	if _, err := conn.Exec(ctx, db.undo()); err != nil {
 		_ = conn.Conn().Close(ctx)
+	}
+	if tx != nil {
+		_ = tx.Rollback(ctx) // for tx to know that it is over
 	}
 }

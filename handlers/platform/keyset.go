@@ -129,8 +129,8 @@ func (k *KeySet) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {
 }
 
 // parseKeySet takes the RSA keys that are for signing and of a sound size, at
-// least minRSA bits and at most what jose reads, 4096;
-// others in the set are none of our business (RFC 7517, section 5).
+// least minRSA bits and at most what jose reads, 4096; others in the set are none
+// of our business (RFC 7517, section 5).
 func parseKeySet(body []byte) (map[string]*rsa.PublicKey, error) {
 	var set struct{ Keys []json.RawMessage }
 	if len(body) > maxKeySet || json.Unmarshal(body, &set) != nil || set.Keys == nil || len(set.Keys) > maxKeysOfASet {

@@ -90,8 +90,8 @@ func faultsOver(t *testing.T, direct, database string) {
 	}
 	t.Logf("%d requests: %d served with %d rows read, %d failed as they should, %d cut off, %d connections killed",
 		requests(t), run.served.Load(), run.rows.Load(), run.failed.Load(), run.cut.Load(), run.kills.Load())
-	if run.served.Load() < requests(t)/5 { // a pooler that has ended serves nobody, and shows no foreign row
-		t.Error("too few requests were served for the campaign to show anything")
+	if served := run.served.Load(); served < requests(t)/20 {
+		t.Errorf("only %d requests were served: something has broken for good", served)
 	}
 	if run.rows.Load() == 0 || run.failed.Load() == 0 || run.cut.Load() == 0 || run.kills.Load() == 0 {
 		t.Error("a part of the campaign did not take place")
@@ -168,8 +168,8 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	case "slow": // so that a saboteur finds it
 		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.005)`)
 		return err
-	case "leaves": // what outlives a transaction, on purpose
-		_, err := tx.Exec(ctx, leavings[rand.IntN(len(leavings))])
+	case "leaves": // something on the connection, on purpose, for whoever comes next
+		_, err := tx.Exec(ctx, leftovers[rand.IntN(len(leftovers))])
 		return err
 	case "path": // what a careless query would do
 		_, _ = tx.Exec(ctx, `SET LOCAL search_path TO public`)
@@ -178,14 +178,17 @@ func misfortune(ctx context.Context, cancel context.CancelFunc, tx pgx.Tx, how s
 	return nil
 }
 
-// leavings are what a handler may leave on its connection for the next tenant.
-var leavings = []string{
-	`SELECT set_config('search_path', current_schema(), false)`, `CREATE TEMP TABLE items AS SELECT * FROM items`,
-	`DECLARE held CURSOR WITH HOLD FOR SELECT * FROM items`, `SELECT pg_advisory_lock(1)`, `SET statement_timeout TO '50ms'`,
-	`SET default_transaction_read_only TO on`, `SET ROLE pg_monitor`, `LISTEN gossip`,
+// leftovers would outlive their transaction.
+var leftovers = []string{
+	`DO $$ BEGIN EXECUTE 'SET search_path TO ' || quote_ident(current_schema) || ', public'; END $$`,
+	`CREATE TEMP TABLE items AS SELECT * FROM items`, `CREATE TEMP TABLE scratch AS SELECT * FROM items`, `CREATE TEMP VIEW items AS TABLE items`,
+	`DECLARE c CURSOR WITH HOLD FOR SELECT label FROM items`, `DECLARE c CURSOR FOR SELECT label FROM items`,
+	`SELECT pg_advisory_lock((random() * 1e9)::bigint)`, `SELECT pg_advisory_xact_lock((random() * 1e9)::bigint)`,
+	`SET statement_timeout TO '1ms'`, `SET default_transaction_read_only TO on`, `SET my.secret TO 'x'`, `LISTEN gossip`,
+	`PREPARE mine AS SELECT label FROM items`, `SET ROLE pg_monitor`,
 }
 
-var fates = []string{"error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "leaves", "leaves", "leaves", "well", "well", "well", "well", "well", "well"}
+var fates = []string{"leaves", "leaves", "leaves", "error", "panic", "sql", "hidden", "cancelled", "timeout", "suicide", "slow", "slow", "path", "well", "well", "well", "well", "well", "well"}
 
 // request makes one request of any kind as the tenant.
 func (run *campaign) request(t *testing.T, b *handlertest.Browser, slug string) {

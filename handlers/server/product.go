@@ -25,7 +25,8 @@ type Product struct {
 	Slug string // at the simulator of dev and tests, and as the application_name at the database
 
 	// Templates are the pages, *.html. One of the same name as a page of the
-	// template (layout, error, preparing, sessions, switch) replaces that page.
+	// template (layout, error, preparing, sessions, switch) replaces that page;
+	// the forms of a switch page send .Data.Nonce as their field nonce.
 	Templates fs.FS
 	Static    fs.FS // the assets; but for *.go and *.md all are served
 
