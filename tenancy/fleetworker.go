@@ -167,7 +167,11 @@ func (f *fleet) one(ctx context.Context, after *position) error {
 		if !free || !f.try(after.slug) {
 			return ErrBusy
 		}
-		return f.db.upgradeTenant(ctx, tx, after.slug)
+		wasBehind, err := f.db.upgradeTenant(ctx, tx, after.slug)
+		if err == nil && !wasBehind {
+			return ErrBusy // another run was faster
+		}
+		return err
 	})
 }
 

@@ -33,7 +33,8 @@ func (db *DB) Restore(ctx context.Context, slug Slug) error {
 			_, err := db.Tenant(ctx, slug)
 			return err
 		}
-		return db.upgradeTenant(ctx, tx, slug)
+		_, err = db.upgradeTenant(ctx, tx, slug)
+		return err
 	})
 }
 

@@ -74,24 +74,26 @@ func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
 // version, whatever its status.
 func (db *DB) upgrade(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		return db.upgradeTenant(ctx, tx, slug)
+		_, err := db.upgradeTenant(ctx, tx, slug)
+		return err
 	})
 }
 
-// upgradeTenant is upgrade in a transaction that holds the tenant's lock.
-func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	_, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
-		UPDATE public.tenants SET schema_version = %[2]d, migrate_error = NULL, updated_at = now()
-		WHERE slug = '%[1]s' RETURNING false`)
-	return err
+// upgradeTenant is upgrade in a transaction that holds the tenant's lock. It
+// reports whether the tenant was behind.
+func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) (wasBehind bool, err error) {
+	return db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug}, `
+		UPDATE public.tenants t SET schema_version = %[2]d, migrate_error = NULL, updated_at = now()
+		FROM (SELECT slug, schema_version FROM public.tenants WHERE slug = '%[1]s' FOR NO KEY UPDATE) before
+		WHERE t.slug = before.slug RETURNING before.schema_version < %[2]d`)
 }
 
 // migrateTenant runs the files that the tenant lacks and records the outcome in
 // both places, the schema and the registry, in one message. register is a
 // format of the slug, which is safe inside quotes, and of the version; it
 // touches the tenant's row, unless the tenant is being purged, and returns
-// whether it made that row.
-func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) (isNew bool, err error) {
+// whether that made a difference, which migrateTenant returns.
+func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) (difference bool, err error) {
 	d.ctx, d.migrations, d.versions = ctx, db.tenant, d.slug.ident()+".schema_migrations"
 	if d.citus, err = db.onCitus(ctx, d.tx); err != nil {
 		return false, err

@@ -149,7 +149,8 @@ func (s *System) Enter(ctx context.Context, tx pgx.Tx, slug Slug, version int64,
 	case !schemaExists:
 		return fmt.Errorf("%s: %w", slug, ErrSchemaMissing)
 	case version < s.db.tenant.latest && s.db.options.MigrateOnUse:
-		return s.db.upgradeTenant(ctx, tx, slug)
+		_, err := s.db.upgradeTenant(ctx, tx, slug)
+		return err
 	}
 	return nil
 }
