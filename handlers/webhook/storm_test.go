@@ -143,13 +143,19 @@ func (s *storm) judge(t *testing.T, acknowledged []string) {
 	s.wantNone(t, "acknowledged and not done",
 		`SELECT concat(a, ': ', e.status, ', ', e.last_error) FROM unnest($1::text[]) a
 		 LEFT JOIN public.webhook_events e ON e.body = convert_to(a, 'UTF8') WHERE e.status IS DISTINCT FROM 'done'`, acknowledged)
-	s.wantNone(t, "applied twice", `SELECT body FROM public.effects GROUP BY body HAVING count(*) > 1`)
-	s.wantNone(t, "stored twice", `SELECT convert_from(body, 'UTF8') FROM public.webhook_events GROUP BY body HAVING count(*) > 1`)
+	// A lifecycle event whose answer was lost is sent again. Where its tenant has
+	// received a later one meanwhile, which it does where all come at once, the
+	// same bytes are a new event.
+	s.wantNone(t, "stored twice",
+		`SELECT convert_from(e.body, 'UTF8') FROM public.webhook_events e JOIN public.webhook_events again ON again.body = e.body AND again.id > e.id
+		 WHERE NOT e.lifecycle OR NOT EXISTS (SELECT FROM public.webhook_events l
+			WHERE l.tenant_slug = e.tenant_slug AND l.lifecycle AND l.id > e.id AND l.id < again.id)`)
+	s.wantNone(t, "applied more often than it was stored",
+		`SELECT body FROM public.effects f GROUP BY body
+		 HAVING count(*) > (SELECT count(*) FROM public.webhook_events e WHERE e.body = convert_to(f.body, 'UTF8') AND e.last_error IS NULL)`)
 	s.wantNone(t, "done without its effect, though not void",
 		`SELECT convert_from(e.body, 'UTF8') FROM public.webhook_events e WHERE e.status = 'done' AND e.last_error IS NULL
 		 AND NOT EXISTS (SELECT FROM public.effects f WHERE f.body = convert_from(e.body, 'UTF8'))`)
-	s.wantNone(t, "void, with an effect",
-		`SELECT f.body FROM public.effects f JOIN public.webhook_events e ON e.body = convert_to(f.body, 'UTF8') WHERE e.last_error IS NOT NULL`)
 	s.wantNone(t, "not in the state of the last event that was received",
 		`SELECT t.slug FROM public.tenants t JOIN LATERAL (
 			SELECT event_type FROM public.webhook_events e WHERE e.tenant_slug = t.slug AND e.event_type <> 'effect' ORDER BY id DESC LIMIT 1) l ON true
