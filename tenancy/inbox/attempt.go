@@ -58,7 +58,7 @@ func (in *Inbox) perform(ctx context.Context, tx pgx.Tx, a *attempt) (err error)
 		return tenancy.ErrBusy
 	}
 	if !a.claimed {
-		_, a.end, err = in.scanClaim(tx.QueryRow(ctx, claimSQL, in.claimArgs(a.event.Tenant, false)...))
+		a.end, err = in.scanClaim(tx.QueryRow(ctx, claimSQL, in.claimArgs(a.event.Tenant, false)...))
 		return err
 	}
 	handler := in.handlers[a.event.Type]
@@ -121,7 +121,7 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 		_, err = results.Exec()
 	}
 	if err == nil {
-		_, a.end, err = in.scanClaim(results.QueryRow())
+		a.end, err = in.scanClaim(results.QueryRow())
 	}
 	return errors.Join(err, results.Close())
 }

@@ -52,21 +52,21 @@ func (in *Inbox) claimArgs(slug tenancy.Slug, wake bool) []any {
 	return []any{slug.String(), in.self, in.known, in.options.MaxAttempts, in.options.Lease.Seconds(), wake, lostAttempt}
 }
 
-// scanClaim reads the row of claimSQL: whether the next event is claimed now, or
-// how the drain ends.
-func (in *Inbox) scanClaim(row pgx.Row) (claimed bool, end ending, err error) {
+// scanClaim reads the row of claimSQL: whether the drain goes on, for an event is
+// claimed now or failed, or how it ends.
+func (in *Inbox) scanClaim(row pgx.Row) (end ending, err error) {
 	var id int64
 	var status string
 	err = row.Scan(&id, &status)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return false, empty, nil
+		return empty, nil
 	case status == Failed:
 		in.log.Error(failedForGood, "event_id", id, "error", lostAttempt)
 	case status == "":
-		return false, blocked, err
+		return blocked, err
 	}
-	return status == Pending, goesOn, err
+	return goesOn, err
 }
 
 // unclaim gives a claim back as if it had not been made, for an event whose
