@@ -47,9 +47,11 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	a.sso = a.signOn()
 	var err error
 	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)
+	o.Inbox.Observe = o.metrics.Event
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}
+	a.measure()
 	a.webhook = &webhook.Receiver{
 		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
 		TenantFields: c.WebhookTenantFields, Log: log,
@@ -66,7 +68,7 @@ func (a *app) signOn() *sso.SSO {
 	s := &sso.SSO{
 		Platform: platform.NewClient(platform.Settings{
 			PlatformURL: c.PlatformURL.String(), BaseURL: c.PlatformBaseURL.String(), AppSlug: c.AppSlug,
-			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField,
+			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField, Observe: a.options.metrics.Exchange,
 		}),
 		Sessions: a.sessions, DB: a.db, CallbackURL: c.CallbackURL(), Allowed: c.AllowedStatuses,
 		State: c.SSOState, Secure: c.Secure(), Log: a.log,
@@ -94,8 +96,9 @@ func (a *app) newEcho() error {
 	e.Renderer = renderer
 	e.HTTPErrorHandler = a.errors.Write
 	e.IPExtractor = web.ClientAddress(a.config.TrustedProxies)
+	e.Use(a.options.metrics.Requests, web.AssignID(a.config.TrustedProxies))
+	e.Use(a.product.Middleware...)
 	e.Use(
-		web.AssignID(a.config.TrustedProxies),
 		web.Log(a.log, a.errors),
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/metrics"
+	"example.com/subproduct/tenancy"
+)
+
+// statisticsAge is below the usual distance between two scrapes.
+const statisticsAge = 15 * time.Second
+
+// openMetrics serves /metrics on METRICS_ADDR; it returns nil where that is not
+// set, and an error where somebody else has the port.
+func openMetrics(ctx context.Context, p Product, c config.Config, o Options, log *slog.Logger) (*metrics.Metrics, error) {
+	if c.MetricsAddr == "" {
+		return nil, nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.MetricsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("METRICS_ADDR: %w", err)
+	}
+	m := metrics.New(p.Slug, o.Version)
+	m.Serve(l, log)
+	log.InfoContext(ctx, "metrics", "address", l.Addr().String())
+	return m, nil
+}
+
+// measure has the parts that count for themselves asked when /metrics is.
+func (a *app) measure() {
+	a.options.metrics.Watch(metrics.Database{
+		Up: a.health.DatabaseUp,
+		Pools: map[string]func() tenancy.PoolStats{
+			"requests": a.db.System().Pool, "inbox": a.inbox.Pool, "probe": a.probe,
+		},
+		Statistics: a.inbox.Statistics,
+		MaxAge:     cmp.Or(a.options.StatisticsAge, statisticsAge),
+	})
+}
+
+// probe is the health probe's one connection as a pool.
+func (a *app) probe() tenancy.PoolStats {
+	s := tenancy.PoolStats{Max: 1}
+	if a.health.DatabaseUp() {
+		s.Idle = 1
+	}
+	return s
+}
