@@ -29,20 +29,22 @@ type TenantCount struct {
 // and the registry of tenants, and not the events that are finished.
 func (in *Inbox) Statistics(ctx context.Context) (s Statistics, err error) {
 	var oldest float64
-	err = in.system.QueryRow(ctx, `
-		SELECT current_setting('transaction_read_only') = 'on', p.n, p.oldest,
-			(SELECT count(*) FROM public.webhook_events WHERE status = 'failed'),
-			(SELECT coalesce(json_agg(t), '[]') FROM (
-				SELECT status, schema_version AS version, count(*), count(migrate_error) AS failed
-				FROM public.tenants GROUP BY status, schema_version) t)
-		FROM (SELECT count(*) AS n, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS oldest
-			FROM public.webhook_events WHERE status = 'pending') p`).Scan(&s.ReadOnly, &s.Pending, &oldest, &s.Failed, &s.Tenants)
+	err = in.system.QueryRow(ctx, statisticsSQL).Scan(&s.ReadOnly, &s.Pending, &oldest, &s.Failed, &s.Tenants)
 	if err != nil {
 		return Statistics{}, fmt.Errorf("statistics: %w", err)
 	}
 	s.OldestPending = time.Duration(oldest * float64(time.Second))
 	return s, nil
 }
+
+const statisticsSQL = `
+	SELECT current_setting('transaction_read_only') = 'on', p.n, p.oldest,
+		(SELECT count(*) FROM public.webhook_events WHERE status = 'failed'),
+		(SELECT coalesce(json_agg(t), '[]') FROM (
+			SELECT status, schema_version AS version, count(*), count(migrate_error) AS failed
+			FROM public.tenants GROUP BY status, schema_version) t)
+	FROM (SELECT count(*) AS n, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS oldest
+		FROM public.webhook_events WHERE status = 'pending') p`
 
 // Pool returns how the inbox's own connections are doing.
 func (in *Inbox) Pool() tenancy.PoolStats { return in.system.Pool() }
