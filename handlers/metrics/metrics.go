@@ -5,7 +5,6 @@
 package metrics
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,7 +43,7 @@ func New(product, version string) *Metrics {
 	}, []string{"type", "outcome"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "app_build_info", Help: "1; its labels are the program's.",
-		ConstLabels: prometheus.Labels{"product": product, "version": version, "go_version": runtime.Version()},
+		ConstLabels: prometheus.Labels{"product": product, "version": version},
 	})
 	build.Set(1)
 	m.Register(m.requests.seconds, m.inFlight, m.exchanges, m.events, build,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"example.com/subproduct/handlers/config"
@@ -32,8 +33,9 @@ func openMetrics(ctx context.Context, p Product, c config.Config, o Options, log
 	return m, nil
 }
 
-// measure has the parts that count for themselves asked when /metrics is.
-func (a *app) measure() {
+// watch has the parts that count for themselves asked when /metrics is.
+func (a *app) watch() {
+	a.options.metrics.Expect("/webhooks/platform", http.MethodPost, http.StatusServiceUnavailable) // one such event may be lost
 	a.options.metrics.Watch(metrics.Database{
 		Up: a.health.DatabaseUp,
 		Pools: map[string]func() tenancy.PoolStats{

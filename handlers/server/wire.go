@@ -51,7 +51,7 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}
-	a.measure()
+	a.watch()
 	a.webhook = &webhook.Receiver{
 		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
 		TenantFields: c.WebhookTenantFields, Log: log,
