@@ -110,8 +110,8 @@ func namesIn(text string) map[string]bool {
 	return found
 }
 
-// aboutNames sees that what the alerts and the dashboard name is there, and that
-// the dashboard has all that is the server's own.
+// aboutNames sees that what the alerts, the dashboard and README.md name is there,
+// and that the last two have all that is the server's own.
 func aboutNames(t *testing.T, seen series) {
 	t.Helper()
 	var there, shown strings.Builder
@@ -124,14 +124,14 @@ func aboutNames(t *testing.T, seen series) {
 		}
 	}
 	exist, onDashboard := namesIn(there.String()), namesIn(shown.String())
-	for name := range namesIn(shown.String() + readOps(t, "alerts.yml") + readOps(t, "alerts_test.yml")) {
+	for name := range namesIn(shown.String() + readOps(t, "alerts.yml") + readOps(t, "alerts_test.yml") + readOps(t, "README.md")) {
 		if !exist[name] {
 			t.Errorf("%s is no metric", name)
 		}
 	}
 	for name := range exist {
-		if strings.HasPrefix(name, "app_") && !onDashboard[name] {
-			t.Errorf("%s is not on the dashboard", name)
+		if strings.HasPrefix(name, "app_") && (!onDashboard[name] || !strings.Contains(readOps(t, "README.md"), "`"+name+"`")) {
+			t.Errorf("%s is not on the dashboard, or not in README.md", name)
 		}
 	}
 }
