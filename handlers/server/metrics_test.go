@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +55,19 @@ type series map[string]float64
 
 func (m measured) scrape(t *testing.T) series {
 	t.Helper()
+	found := series{}
+	for line := range strings.Lines(m.text(t)) {
+		at := strings.LastIndexByte(line, ' ')
+		if value, err := strconv.ParseFloat(strings.TrimSpace(line[at+1:]), 64); err == nil && line[0] != '#' {
+			found[line[:at]] = value
+		}
+	}
+	return found
+}
+
+// text is a scrape as Prometheus gets it.
+func (m measured) text(t *testing.T) string {
+	t.Helper()
 	began := time.Now()
 	response, err := http.Get(m.url)
 	if err != nil {
@@ -69,14 +81,7 @@ func (m measured) scrape(t *testing.T) series {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("a scrape took %v", took)
 	}
-	found := series{}
-	for line := range bytes.Lines(body) {
-		at := bytes.LastIndexByte(line, ' ')
-		if value, err := strconv.ParseFloat(strings.TrimSpace(string(line[at+1:])), 64); err == nil && line[0] != '#' {
-			found[string(line[:at])] = value
-		}
-	}
-	return found
+	return string(body)
 }
 
 // await scrapes until the condition holds.
@@ -124,6 +129,7 @@ func TestMetrics_ChangeByWhatTheyAreAbout(t *testing.T) {
 		maps.Copy(seen, m.scrape(t))
 	}
 	aboutNames(t, seen)
+	t.Run("names and help", func(t *testing.T) { promtool(t, m.text(t), "check", "metrics") })
 	m.Exec(t, `ALTER SYSTEM SET default_transaction_read_only TO on`)
 	m.Exec(t, `SELECT pg_reload_conf()`)
 	m.want(t, series{`app_database_read_only`: 1})
@@ -231,6 +237,40 @@ func aboutLabels(t *testing.T, m measured) {
 				t.Errorf("a label says %s: %s", word, name)
 			}
 		}
+	}
+}
+
+// While the server stops, the metrics are there until the last request is done.
+func TestMetrics_AreServedUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	var m measured
+	begun, itself, scraped := make(chan struct{}), make(chan measured, 1), make(chan error, 1)
+	p := fixture.With(func(r server.Routes) {
+		r.Public.GET("/last", func(c echo.Context) error {
+			m := <-itself
+			close(begun)
+			for conn, err := net.Dial("tcp", m.URL[len("http://"):]); err == nil; conn, err = net.Dial("tcp", m.URL[len("http://"):]) {
+				conn.Close()
+			}
+			response, err := http.Get(m.url)
+			if err == nil {
+				response.Body.Close()
+			}
+			scraped <- err
+			return c.NoContent(http.StatusNoContent)
+		})
+	})
+	t.Run("server", func(t *testing.T) {
+		m = measure(t, p, handlertest.Setup{})
+		itself <- m
+		go func() { _, _ = http.Get(m.URL + "/last") }()
+		<-begun
+	}) // whose end stops the server
+	if err := <-scraped; err != nil {
+		t.Errorf("while a request is running: %v", err)
+	}
+	if _, err := http.Get(m.url); err == nil {
+		t.Error("they are served when the server has stopped")
 	}
 }
 
