@@ -152,13 +152,14 @@ func aboutRequests(t *testing.T, m measured) {
 	b.Do(http.MethodDelete, "/items", nil, nil)
 	b.Do("BREW", "/items", nil, nil)
 	m.want(t, series{
-		`app_http_request_duration_seconds_count{code="200",method="GET",route="/items"}`:             1,
-		`app_http_request_duration_seconds_count{code="404",method="GET",route="/*"}`:                 1,
-		`app_http_request_duration_seconds_count{code="404",method="POST",route="/items/:id/delete"}`: 1,
-		`app_http_request_duration_seconds_count{code="405",method="DELETE",route="/*"}`:              1,
-		`app_http_request_duration_seconds_count{code="405",method="other",route="/*"}`:               1,
-		`app_http_request_duration_seconds_count{code="303",method="GET",route="/sso/callback"}`:      1,
-		`app_platform_exchange_duration_seconds_count{outcome="ok"}`:                                  1,
+		`app_http_request_duration_seconds_count{code="200",method="GET",route="/items"}`:              1,
+		`app_http_request_duration_seconds_count{code="404",method="GET",route="/*"}`:                  1,
+		`app_http_request_duration_seconds_count{code="404",method="POST",route="/items/:id/delete"}`:  1,
+		`app_http_request_duration_seconds_count{code="405",method="DELETE",route="/*"}`:               1,
+		`app_http_request_duration_seconds_count{code="405",method="other",route="/*"}`:                1,
+		`app_http_request_duration_seconds_count{code="303",method="GET",route="/sso/callback"}`:       1,
+		`app_http_request_duration_seconds_count{code="503",method="POST",route="/webhooks/platform"}`: 0, // before there is any
+		`app_platform_exchange_duration_seconds_count{outcome="ok"}`:                                   1,
 		`app_database_up`: 1, `app_database_read_only`: 0, `app_http_requests_in_flight`: 0,
 		`app_database_pool_connections{pool="probe",state="idle"}`: 1, `app_database_pool_connections_max{pool="probe"}`: 1,
 	})
