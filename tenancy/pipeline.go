@@ -56,6 +56,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 	}
 	m.begins = false
 	if err := skip(p, before); err != nil {
+		b.drop(m) // a plan was perhaps not made
 		return nil, errors.Join(fmt.Errorf("%w: %w", errEnter, err), closed(p))
 	}
 	if err := plan.made(p); err != nil {
