@@ -16,7 +16,7 @@ import (
 // Database is where the metrics of the database come from.
 type Database struct {
 	Up         func() bool                         // what the health probe says
-	Pools      map[string]func() tenancy.PoolStats // by name
+	Pools      func() map[string]tenancy.PoolStats // by name; nil: none
 	Statistics func(context.Context) (inbox.Statistics, error)
 	MaxAge     time.Duration // of Statistics; below it they are not read again
 }
@@ -51,8 +51,10 @@ func (d *database) Describe(chan<- *prometheus.Desc) {}
 // while it does not answer: a number from before would be a lie.
 func (d *database) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(up, boolean(d.Up()))
-	for name, stats := range d.Pools {
-		collectPool(out, name, stats())
+	if d.Pools != nil {
+		for name, stats := range d.Pools() {
+			collectPool(out, name, stats)
+		}
 	}
 	s, err := d.statistics()
 	if err != nil {

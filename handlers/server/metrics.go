@@ -37,20 +37,21 @@ func openMetrics(ctx context.Context, p Product, c config.Config, o Options, log
 func (a *app) watch() {
 	a.options.metrics.Expect("/webhooks/platform", http.MethodPost, http.StatusServiceUnavailable) // one such event may be lost
 	a.options.metrics.Watch(metrics.Database{
-		Up: a.health.DatabaseUp,
-		Pools: map[string]func() tenancy.PoolStats{
-			"requests": a.db.System().Pool, "inbox": a.inbox.Pool, "probe": a.probe,
-		},
+		Up:         a.health.DatabaseUp,
+		Pools:      a.pools,
 		Statistics: a.inbox.Statistics,
 		MaxAge:     cmp.Or(a.options.StatisticsAge, statisticsAge),
 	})
 }
 
-// probe is the health probe's one connection as a pool.
-func (a *app) probe() tenancy.PoolStats {
-	s := tenancy.PoolStats{Max: 1}
+// pools are all of a replica's connections; the health probe's one counts as a
+// pool.
+func (a *app) pools() map[string]tenancy.PoolStats {
+	pools := a.db.Pools()
+	probe := tenancy.PoolStats{Max: 1}
 	if a.health.DatabaseUp() {
-		s.Idle = 1
+		probe.Idle = 1
 	}
-	return s
+	pools["inbox"], pools["probe"] = a.inbox.Pool(), probe
+	return pools
 }
