@@ -123,7 +123,7 @@ func TestQuery_LeavesNothingOnItsConnection(t *testing.T) {
 			`SELECT sneaky()`:                                        `SELECT coalesce(current_setting('my.secret', true), '') = ''`,
 			`SELECT nextval('counter')`:                              `SELECT true`,
 			`SELECT pg_advisory_lock(42)`:                            `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
-			`SELECT pg_advisory_lock(43), 1 / (random() * 0)::int`:                     `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
+			`SELECT pg_advisory_lock(43), 1 / (random() * 0)::int`:   `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
 			`CREATE TEMP TABLE things AS SELECT * FROM things`:       `SELECT to_regclass('pg_temp.things') IS NULL`,
 			`BEGIN`:  `SELECT true`,
 			`COMMIT`: `SELECT true`,
