@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
@@ -52,6 +53,11 @@ type Product struct {
 	// for a tenant that is there, or is restored. An error undoes everything, and
 	// it is tried again: have no effects outside of tx.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
+	// OnSignIn runs at each sign-in with a browser, before there is a session, in
+	// a transaction on the data of the user's tenant. An error rolls it back, is
+	// answered as a handler's would be, and nobody is signed in. It may run twice,
+	// as a function of InTx may.
+	OnSignIn func(ctx context.Context, tx pgx.Tx, user session.User) error
 }
 
 // Routes is what a product's routes are added to.
