@@ -65,6 +65,9 @@ type Routes struct {
 	Public *echo.Group // anybody; session.From says who is signed in, if anybody
 	User   *echo.Group // signed-in requests alone: DB works on the data of their tenant
 	DB     *tenancy.DB
+	// PublicURL is the setting, without a slash at its end: for addresses that
+	// leave this server, in mails for example.
+	PublicURL string
 }
 
 // Command is a command of the product's own, listed and run beside the
