@@ -9,14 +9,13 @@ import (
 )
 
 // LoadDatabase reads what a command on the database needs, and nothing else:
-// DatabaseURL, the log's settings, PlanEvents and the product's own.
+// DatabaseURL, the log's settings and the product's own.
 func LoadDatabase(env Lookup, product ...func(*Reader)) (Config, error) {
 	r := NewReader(env)
 	c := Config{
 		DatabaseURL: r.RequiredSecret("DATABASE_URL", ""),
 		LogLevel:    r.level("LOG_LEVEL", slog.LevelInfo),
 		LogFormat:   r.Choice("LOG_FORMAT", "json", "text"),
-		PlanEvents:  r.planEvents(),
 	}
 	r.check("DATABASE_URL", validDatabaseURL(c.DatabaseURL.Reveal()))
 	r.product(product)
