@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // ErrBadLink says that a link's token is forged, cut off, expired or for
@@ -33,7 +31,7 @@ func (db *DB) SignLink(ctx context.Context, purpose, value string, life time.Dur
 	if err != nil {
 		return "", err
 	}
-	_, key, err := db.linkKey(ctx, tenant.Slug)
+	_, key, err := db.lookUp(ctx, tenant.Slug)
 	if err != nil {
 		return "", err
 	}
@@ -62,15 +60,14 @@ func (db *DB) OpenLink(ctx context.Context, purpose, token string) (opened conte
 	if errors.Join(slugErr, timeErr, textErr) != nil || time.Now().Unix() >= expires {
 		return nil, "", ErrBadLink
 	}
-	tenant, key, err := db.linkKey(ctx, slug)
+	tenant, key, err := db.lookUp(ctx, slug)
 	if errors.Is(err, ErrUnknownTenant) || err == nil && !hmac.Equal([]byte(mac), []byte(linkMAC(key, purpose, payload))) {
 		return nil, "", ErrBadLink
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	opened = WithTenant(ctx, tenant)
-	if _, err := TenantFrom(opened); err != nil {
+	if opened, err = active(ctx, tenant); err != nil {
 		return nil, "", err
 	}
 	return opened, string(content), nil
@@ -82,18 +79,4 @@ func linkMAC(key []byte, purpose, payload string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(purpose + "\x00" + payload))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-}
-
-// linkKey is a tenant with the key of its links. The key goes with the tenant:
-// one that is purged and made again has another.
-func (db *DB) linkKey(ctx context.Context, slug Slug) (t Tenant, key []byte, err error) {
-	err = db.pool.QueryRow(ctx, `SELECT `+tenantColumns+`, link_key FROM public.tenants WHERE slug = $1`, slug.s).
-		Scan(append(t.targets(), &key)...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = ErrUnknownTenant
-	}
-	if err != nil {
-		return Tenant{}, nil, fmt.Errorf("link of %s: %w", slug, err)
-	}
-	return t, key, nil
 }

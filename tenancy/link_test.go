@@ -64,7 +64,7 @@ func forgeries(t *testing.T, good string) map[string]string {
 	return map[string]string{
 		"empty": "", "dots": "...", "words": "a b c", "cut off": good[:len(good)-1], "without its signature": strings.Join(p[:3], ".") + ".",
 		"half": good[:len(good)/2], "one more": good + "A", "one more part": good + ".A", "a bit of the signature": good[:len(good)-1] + flipped,
-		"another value": strings.Join([]string{p[0], p[1], encode([]byte("2026-8")), p[3]}, "."),
+		"another value":  strings.Join([]string{p[0], p[1], encode([]byte("2026-8")), p[3]}, "."),
 		"another tenant": strings.Join([]string{"globex", p[1], p[2], p[3]}, "."), "nobody's": strings.Join([]string{"nobody", p[1], p[2], p[3]}, "."),
 		"a longer life": strings.Join([]string{p[0], later, p[2], p[3]}, "."), "no life": strings.Join([]string{p[0], "", p[2], p[3]}, "."),
 		"a slug that is SQL": strings.Join([]string{`acme'--`, p[1], p[2], p[3]}, "."), "padded": strings.Join([]string{p[0], p[1], p[2] + "=", p[3]}, "."),

@@ -26,7 +26,7 @@ func (s *System) SetPlan(ctx context.Context, tx pgx.Tx, slug Slug, plan string,
 // when it was asked, which was so long ago. A plan that an event has named since
 // then stays.
 func (db *DB) SignedIn(ctx context.Context, slug Slug, plan string, ago time.Duration) error {
-	_, err := db.pool.Exec(ctx, `
+	_, err := db.sessions.Exec(ctx, `
 		UPDATE public.tenants t SET last_sign_in_at = now(), plan_as_of = greatest(t.plan_as_of, asked.at),
 			plan_type = CASE WHEN t.plan_as_of > asked.at THEN t.plan_type ELSE $2 END,
 			updated_at = CASE WHEN t.plan_as_of > asked.at OR t.plan_type = $2 THEN t.updated_at ELSE now() END
