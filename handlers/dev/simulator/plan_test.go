@@ -12,7 +12,7 @@ func TestChangePlan_FromTheConsole(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	submit(t, browser(t), d.url+"/_sim/plan", d.url+"/", url.Values{"slug": {"acme"}, "plan": {"Enterprise"}})
-	if sent := d.Deliveries()[0]; sent.EventType != "subscription.updated" || !strings.Contains(string(sent.Body), `"planType":"Enterprise"`) {
+	if sent := d.Deliveries()[0]; sent.EventType != "subscription.updated" || !strings.Contains(sent.Body, `"planType":"Enterprise"`) {
 		t.Errorf("sent %s %s", sent.EventType, sent.Body)
 	}
 	if info, err := d.client().Exchange(t.Context(), d.code(t, "ada")); err != nil || info.PlanType != "Enterprise" {
