@@ -99,18 +99,6 @@ func (db *DB) DeleteSession(ctx context.Context, token string) error {
 	return nil
 }
 
-// SignedIn notes a sign-in: when it was, and the plan that the platform named.
-func (db *DB) SignedIn(ctx context.Context, slug Slug, planType string) error {
-	_, err := db.sessions.Exec(ctx, `
-		UPDATE public.tenants SET last_sign_in_at = now(), plan_type = $2,
-			updated_at = CASE WHEN plan_type = $2 THEN updated_at ELSE now() END
-		WHERE slug = $1`, slug.s, planType)
-	if err != nil {
-		return fmt.Errorf("note sign-in: %w", err)
-	}
-	return nil
-}
-
 // Sessions lists where a user is signed in, newest first; token is that of the
 // session that asks.
 func (db *DB) Sessions(ctx context.Context, slug Slug, userID, token string) ([]Session, error) {

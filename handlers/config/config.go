@@ -25,6 +25,8 @@ type Config struct {
 	WebhookSecretPrevious Secret
 	WebhookTenantFields   []string
 	EventRetention        time.Duration
+	PlanEvents            []string // types of the events that change a tenant's plan
+	PlanFields            []string // where the plan may stand in an event
 
 	AllowedStatuses   []string
 	TenantStatusField string
@@ -93,6 +95,8 @@ func (r *Reader) own() Config {
 		WebhookSecretPrevious: r.Secret("WEBHOOK_SECRET_PREVIOUS"),
 		WebhookTenantFields:   r.List("WEBHOOK_TENANT_FIELDS", "tenantSlug,data.tenantSlug,tenant.slug,data.tenant.slug,slug,data.slug"),
 		EventRetention:        r.Duration("EVENT_RETENTION", 90*24*time.Hour),
+		PlanEvents:            r.planEvents(),
+		PlanFields:            r.List("PLAN_FIELDS", "planType,data.planType,subscription.planType"),
 
 		AllowedStatuses:   r.List("ALLOWED_SUBSCRIPTION_STATUSES", "Active"),
 		TenantStatusField: r.Text("TENANT_STATUS_FIELD", "tenantStatus"),

@@ -58,7 +58,11 @@ func (c CLI) Tenants(ctx context.Context, args []string) error {
 
 // Events is the command `events`: see commands.Events.
 func (c CLI) Events(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Events(c.Product.Events))
+	handlers, err := c.handlers()
+	if err != nil && !asksForHelp(args) {
+		return err
+	}
+	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It

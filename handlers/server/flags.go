@@ -73,7 +73,7 @@ func asUsage(err error) error {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return flag.ErrHelp
-	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage):
+	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage), errors.Is(err, tenancy.ErrBadSlug):
 		return usage{err}
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -44,7 +45,7 @@ func (a *app) routes(e *echo.Echo) {
 
 	if a.product.Routes != nil {
 		public := browser.Group("", web.LimitBody, web.ValidText)
-		a.product.Routes(Routes{Public: public, User: user, DB: a.db})
+		a.product.Routes(Routes{Public: public, User: user, DB: a.db, PublicURL: strings.TrimSuffix(a.config.PublicURL.String(), "/")})
 	}
 
 	// Last, for each group has set one of its own: what does not exist is 404 to

@@ -16,7 +16,8 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// User is who is signed in, as the platform described them at sign-in.
+// User is who is signed in, as the platform described them at sign-in, but for
+// the plan: that is the tenant's as it is now.
 type User struct {
 	ID                 string `json:"userId"`
 	Email              string `json:"email"`
@@ -36,6 +37,8 @@ type Pending struct {
 	// Nonce, of the page that asks about a switch, is what its buttons send back.
 	// Empty: nothing is asked.
 	Nonce string `json:"nonce"`
+	// AskedAt is when the platform was asked who this is.
+	AskedAt time.Time `json:"askedAt"`
 	// Until is when it has waited too long.
 	Until time.Time `json:"until"`
 }

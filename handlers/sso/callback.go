@@ -35,11 +35,12 @@ func (s *SSO) Callback(c echo.Context) error {
 			Message: "The address has no usable sign-in code.", Action: signInAgain,
 		}
 	}
+	askedAt := time.Now()
 	user, err := s.identify(c.Request().Context(), codes[0])
 	if err != nil {
 		return err
 	}
-	pending := session.Pending{User: user, ReturnTo: returnTo}
+	pending := session.Pending{User: user, ReturnTo: returnTo, AskedAt: askedAt}
 	current, signedIn := session.From(c.Request().Context())
 	if signedIn && !asked && !current.SameAs(user) {
 		return s.askToSwitch(c, current, pending)
@@ -103,6 +104,9 @@ func (s *SSO) enter(c echo.Context, p session.Pending) error {
 
 func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error {
 	ctx := c.Request().Context()
+	if err := s.hook(ctx, slug, p.User); err != nil {
+		return err
+	}
 	err := s.Sessions.SignIn(c, p.User)
 	if errors.Is(err, tenancy.ErrTenantCancelled) {
 		return notAllowed("tenant", tenancy.Cancelled)
@@ -110,7 +114,7 @@ func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error
 	if err != nil {
 		return err
 	}
-	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType); err != nil {
+	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType, time.Since(p.AskedAt)); err != nil {
 		s.Log.ErrorContext(ctx, "sign-in not noted", "tenant", slug.String(), "error", err)
 	}
 	s.Log.InfoContext(ctx, "signed in", "tenant", slug.String(), "user_id", p.User.ID, "request_id", web.RequestID(c))
