@@ -12,7 +12,7 @@ type Finding struct {
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
 	Sentence string   `json:"sentence"`
-	// Statement mends it: SQL for an administrator, or a setting. Empty where
+	// Statement mends it: SQL for an administrator, or what to set. Empty where
 	// there is nothing to mend, or no one statement does.
 	Statement string `json:"statement,omitempty"`
 }
@@ -98,7 +98,7 @@ func judge(name string, fine bool, otherwise Severity, good, bad, statement stri
 	if fine {
 		return Finding{Name: name, Severity: OK, Sentence: good}
 	}
-	return Finding{name, otherwise, bad, statement}
+	return Finding{Name: name, Severity: otherwise, Sentence: bad, Statement: statement}
 }
 
 // connect opens a connection beside the pool.

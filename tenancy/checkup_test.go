@@ -126,7 +126,7 @@ func TestCheckup_PoolerAndExecutionMode(t *testing.T) {
 			u.RawQuery = q.Encode()
 			for range 3 {
 				f := findings(t, tenancy.Options{URL: u.String()})[tenancy.CheckPooler]
-				if f.Severity != c.want || (c.want != tenancy.OK) != strings.Contains(f.Sentence, "default_query_exec_mode=exec") {
+				if f.Severity != c.want || (c.want != tenancy.OK) != strings.Contains(f.Statement, "default_query_exec_mode=exec") {
 					t.Errorf("%+v, want %s", f, c.want)
 				}
 			}

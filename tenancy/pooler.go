@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// execMode is the setting in DATABASE_URL that is right behind every pooler.
-const execMode = "default_query_exec_mode=exec"
+// setExecMode is right behind every pooler.
+const setExecMode = "add default_query_exec_mode=exec to the query of DATABASE_URL"
 
 // checkPooler tells whether a pooler stands in between, which hands out process
 // numbers of its own, and whether pgx's way to run statements survives it. That
@@ -24,10 +24,9 @@ func (db *DB) checkPooler(ctx context.Context, conn *pgx.Conn, backend uint32) F
 		return Finding{Name: CheckPooler, Severity: OK, Sentence: "no pooler in between"}
 	case prepares && db.losesStatements(ctx):
 		return Finding{CheckPooler, Failure, "there is a pooler in between that gives one client's statements to another connection: " +
-			"with the execution mode " + named + " most requests would fail; add " + execMode + " to the query of DATABASE_URL", execMode}
+			"with the execution mode " + named + " most requests would fail", setExecMode}
 	case mode == pgx.QueryExecModeDescribeExec || mode == pgx.QueryExecModeCacheDescribe:
-		return Finding{CheckPooler, Warning, "there is a pooler in between, and nobody has tried the execution mode " + named +
-			" with it; have " + execMode + " in the query of DATABASE_URL", execMode}
+		return Finding{CheckPooler, Warning, "there is a pooler in between, and nobody has tried the execution mode " + named + " with it", setExecMode}
 	}
 	return Finding{Name: CheckPooler, Severity: OK, Sentence: "there is a pooler in between, and the execution mode " + named + " works with it"}
 }
