@@ -34,6 +34,7 @@ type Config struct {
 	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
+	MetricsAddr     string        // empty: no metrics
 	DrainDelay      time.Duration // how long requests are still served after SIGTERM; may be 0
 	ShutdownTimeout time.Duration
 	TrustedProxies  []netip.Prefix
@@ -106,6 +107,7 @@ func (r *Reader) own() Config {
 		LoginRateLimit:    r.between("LOGIN_RATE_LIMIT", 20, 0, 10_000),
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
+		MetricsAddr:     r.metricsAddr("METRICS_ADDR"),
 		DrainDelay:      r.duration("DRAIN_DELAY", 5*time.Second, 0),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),

@@ -34,6 +34,10 @@ type Health struct {
 // Ready was called.
 func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe(), ready: make(chan struct{})} }
 
+// DatabaseUp reports whether the database has answered the last probe. It asks
+// nobody.
+func (h *Health) DatabaseUp() bool { return time.Since(time.Unix(0, h.lastOK.Load())) <= staleAfter }
+
 // Run probes the database until ctx ends.
 func (h *Health) Run(ctx context.Context) {
 	ticker := time.NewTicker(interval)
@@ -61,7 +65,7 @@ func (h *Health) check(ctx context.Context) {
 
 func (h *Health) status() (int, string) {
 	switch {
-	case time.Since(time.Unix(0, h.lastOK.Load())) > staleAfter:
+	case !h.DatabaseUp():
 		return http.StatusServiceUnavailable, "unavailable"
 	case !h.IsReady():
 		return http.StatusServiceUnavailable, "starting"

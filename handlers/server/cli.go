@@ -43,7 +43,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	}
 	log := settings.Logger(os.Stderr)
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	err = Serve(ctx, c.Product, settings, l, log, Options{})
+	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
 	log.InfoContext(ctx, "stopped")
 	return err
 }
