@@ -36,11 +36,14 @@ type Config struct {
 	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
-	MetricsAddr     string // empty: no metrics
+	MetricsAddr     string        // empty: no metrics
+	DrainDelay      time.Duration // how long requests are still served after SIGTERM; may be 0
 	ShutdownTimeout time.Duration
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
 	LogFormat       string
+
+	misspelt []string // warnings
 }
 
 // Lookup reads one environment variable, as os.LookupEnv does.
@@ -50,7 +53,9 @@ type Lookup func(name string) (string, bool)
 // everything that is missing or wrong, and never shows a secret's value.
 func Load(env Lookup, product ...func(*Reader)) (Config, error) {
 	r := NewReader(env)
-	return load(r, env, product)
+	c, err := load(r, env, product)
+	c.misspelt = r.misspelt()
+	return c, err
 }
 
 // LoadDev is Load for dev and tests: own are the template's settings, and the
@@ -107,6 +112,7 @@ func (r *Reader) own() Config {
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
 		MetricsAddr:     r.metricsAddr("METRICS_ADDR"),
+		DrainDelay:      r.duration("DRAIN_DELAY", 5*time.Second, 0),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),
