@@ -11,26 +11,43 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // ErrNoPgDump says that the tool for an export is not installed here.
 var ErrNoPgDump = errors.New("pg_dump is not installed: it comes with PostgreSQL's client (Debian: apt install postgresql-client), of the server's version or newer")
 
-// Export writes one tenant's schema and data to w as pg_dump's SQL. It returns
-// ErrUnknownTenant or ErrNoPgDump.
+// Export writes one tenant to w for Import: its registry row as a comment, then
+// its schema and data as pg_dump's SQL, both from one snapshot. It returns
+// ErrUnknownTenant, ErrPurging or ErrNoPgDump.
 func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
-	if _, err := db.Tenant(ctx, slug); err != nil {
-		return err
-	}
 	tool, err := exec.LookPath("pg_dump")
 	if err != nil {
 		return ErrNoPgDump
 	}
+	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
+		row, snapshot, err := readExported(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		return row.write(w, func() error { return db.dump(ctx, tool, slug, snapshot, w) })
+	})
+	if err != nil {
+		return fmt.Errorf("export tenant %s: %w", slug, err)
+	}
+	return nil
+}
+
+// beginSnapshot opens a transaction that waits for as long as pg_dump takes.
+const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0`
+
+func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string, w io.Writer) error {
 	var complaint strings.Builder
-	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
+	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
 	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
 	if err := dump.Run(); err != nil {
-		return fmt.Errorf("export tenant %s: %w: %s", slug, err, strings.TrimSpace(complaint.String()))
+		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(complaint.String()))
 	}
 	return nil
 }
