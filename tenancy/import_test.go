@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -196,19 +197,34 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 		if name == "it is given up" {
 			in = ctx
 		}
-		awaitTable := then(func() error {
-			await(t, "psql is in the middle", func() bool {
-				return query[bool](t, url, `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'psql' AND a.datname = current_database() AND l.locktype = 'advisory' AND l.granted)`)
-			})
-			return nil
-		})
-		if _, err := db.Import(in, io.MultiReader(strings.NewReader(dump[:half]), awaitTable, interrupt, strings.NewReader(dump[half:]))); err == nil {
+		if _, err := db.Import(in, io.MultiReader(strings.NewReader(dump[:half]), psqlBegins(t, url), interrupt, strings.NewReader(dump[half:]))); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		await(t, "the backend is gone", func() bool {
 			return query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`) == 0
 		})
 		wantAbsent(t, url, "acme")
+	}
+}
+
+// psqlBegins ends when a psql has begun an import in the database, which holds
+// the tenant's lock.
+func psqlBegins(url string) then {
+	return func() error {
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			conn, err := pgx.Connect(context.Background(), url)
+			if err != nil {
+				return err
+			}
+			var begun bool
+			err = conn.QueryRow(context.Background(), `SELECT EXISTS (SELECT FROM pg_locks JOIN pg_stat_activity a USING (pid)
+				WHERE a.application_name = 'psql' AND a.datname = current_database() AND locktype = 'advisory' AND granted)`).Scan(&begun)
+			if conn.Close(context.Background()); begun || err != nil {
+				return err
+			}
+		}
+		t.Error("no psql has the tenant's lock")
+		return errBoom
 	}
 }
 
