@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"syscall"
 
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
@@ -24,7 +22,7 @@ func main() { os.Exit(execute(handlers.Product())) }
 
 // execute runs the product's program and returns its exit code.
 func execute(p server.Product) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := server.Signals(context.Background())
 	defer stop()
 	err := run(ctx, p, os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {

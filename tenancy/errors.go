@@ -18,6 +18,9 @@ const (
 	codeCheck         = "23514"
 	// Only beginActive divides.
 	codeDivisionByZero = "22012"
+	// A prepared statement is not there, or is there already.
+	codeNoStatement    = "26000"
+	codeStatementThere = "42P05"
 )
 
 // IsUnique reports whether err is a violation of a unique constraint. It and

@@ -34,6 +34,7 @@ type Config struct {
 	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
+	DrainDelay      time.Duration // how long requests are still served after SIGTERM; may be 0
 	ShutdownTimeout time.Duration
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
@@ -101,6 +102,7 @@ func (r *Reader) own() Config {
 		LoginRateLimit:    r.between("LOGIN_RATE_LIMIT", 20, 0, 10_000),
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
+		DrainDelay:      r.duration("DRAIN_DELAY", 5*time.Second, 0),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),

@@ -43,7 +43,9 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	}
 	log := settings.Logger(os.Stderr)
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	return Serve(ctx, c.Product, settings, l, log, Options{})
+	err = Serve(ctx, c.Product, settings, l, log, Options{})
+	log.InfoContext(ctx, "stopped")
+	return err
 }
 
 // Migrate is the command `migrate`: see commands.Migrate.

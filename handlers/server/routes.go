@@ -9,6 +9,7 @@ import (
 
 	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/handlers/webhook"
 )
 
 // callbackPath is the path of {callback_url}.
@@ -19,10 +20,11 @@ const callbackPath = "/sso/callback"
 func (a *app) routes(e *echo.Echo) {
 	e.GET("/healthz", a.health.Healthz)
 	e.GET("/livez", a.health.Livez)
+	e.GET("/readyz", a.health.Readyz)
 	e.GET("/static/*", a.assets.Serve)
 
 	open := e.Group("", a.health.Gate)
-	open.POST("/webhooks/platform", a.webhook.Receive)
+	e.POST("/webhooks/platform", a.webhook.Receive, webhook.Deadline, a.health.Gate)
 
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)

@@ -31,12 +31,22 @@ type Receiver struct {
 	bodies atomic.Int64 // bytes of all bodies that are being received
 }
 
-// Receive answers POST /webhooks/platform. One signature that is well-formed is
+// Deadline ends a delivery's context when the platform's patience does, however
+// long it waits before Receive.
+func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}
+
+// Receive answers POST /webhooks/platform after Deadline. One signature that is well-formed is
 // the price of reading the body; two are none. Whatever it acknowledges is stored,
 // and it answers within the platform's 5 seconds whatever happens.
 func (r *Receiver) Receive(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
-	defer cancel()
+	ctx := c.Request().Context()
 	signatures := c.Request().Header.Values(platform.SignatureHeader)
 	if len(signatures) != 1 || !platform.IsSignature(signatures[0]) {
 		return refusal{http.StatusUnauthorized, invalidSignature}.send(c)

@@ -34,6 +34,7 @@ type Inbox struct {
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
+	leaving  bool // nothing is claimed that no delivery waits for
 	drains   map[tenancy.Slug]*drain
 	answered map[int64]bool // unfinished lifecycle events that were answered 202
 }
