@@ -209,7 +209,7 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 
 // psqlBegins ends when a psql has begun an import in the database, which holds
 // the tenant's lock.
-func psqlBegins(url string) then {
+func psqlBegins(t *testing.T, url string) then {
 	return func() error {
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			conn, err := pgx.Connect(context.Background(), url)
