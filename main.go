@@ -56,6 +56,7 @@ func table(c server.CLI) []command {
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(c, dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},
+		{"doctor", "checks settings, database, platform and public address; --json", c.Doctor},
 		{"healthcheck", "asks the local server's health URL; for a container", c.Healthcheck},
 		{"version", "prints the version", c.PrintVersion},
 	}

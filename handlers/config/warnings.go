@@ -33,7 +33,7 @@ func (c Config) Warnings() (warnings []string) {
 			warn("TRUSTED_PROXIES trusts everybody: any client can give itself any address")
 		}
 	}
-	return warnings
+	return append(warnings, c.equalSecrets()...)
 }
 
 // inTheClear reports whether what goes to u leaves this machine unencrypted.
