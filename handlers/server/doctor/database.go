@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func (d *Doctor) database(ctx context.Context) (lines []Line) {
 	for _, f := range findings {
 		line := Line{Check: f.Name, Status: string(f.Severity), Detail: f.Sentence}
 		if f.Severity != tenancy.OK {
-			line.Fix = f.Statement
+			line.Fix = cmp.Or(f.Statement, "correct that at the server, or have DATABASE_URL lead to another")
 		}
 		lines = append(lines, line)
 	}
