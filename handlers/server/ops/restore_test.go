@@ -276,7 +276,7 @@ func (o *operator) run(t *testing.T, commands string) {
 	go func() { defer close(ended); _ = c.Wait() }()
 	t.Cleanup(func() { _ = stdin.Close(); <-ended })
 	done := filepath.Join(o.dir, "done")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if os.Remove(done) == nil {
 			return
 		}
