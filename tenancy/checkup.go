@@ -83,7 +83,7 @@ func (db *DB) Checkup(ctx context.Context) ([]Finding, error) {
 		judge(CheckVersion, f.version >= oldestServer, Warning, fmt.Sprintf("PostgreSQL %d", f.version),
 			fmt.Sprintf("PostgreSQL %d is older than %d, the oldest that is known to work", f.version, oldestServer), ""),
 		judge(CheckReadOnly, !f.readOnly, Failure, "the database takes writes",
-			"the database is read-only: it is a standby, or default_transaction_read_only is on; with several hosts in DATABASE_URL add target_session_attrs=read-write", ""),
+			"it is a standby, or default_transaction_read_only is on; with several hosts in DATABASE_URL add target_session_attrs=read-write", ""),
 		judge(CheckSchemas, f.schemas, Failure, "the login may create tenants' schemas",
 			"the login may not create schemas, so no tenant can be made", f.grant),
 		judge(CheckPublic, f.public, mayMigrate, "the login may create tables in public",

@@ -26,7 +26,7 @@ func (db *DB) checkPooler(ctx context.Context, conn *pgx.Conn, backend uint32) F
 		return Finding{CheckPooler, Failure, "there is a pooler in between that gives one client's statements to another connection: " +
 			"with the execution mode " + named + " most requests would fail", setExecMode}
 	case mode == pgx.QueryExecModeDescribeExec || mode == pgx.QueryExecModeCacheDescribe:
-		return Finding{CheckPooler, Warning, "there is a pooler in between, and nobody has tried the execution mode " + named + " with it", setExecMode}
+		return Finding{CheckPooler, Warning, "there is a pooler in between, and the execution mode " + named + " is not the one that is tested with it", setExecMode}
 	}
 	return Finding{Name: CheckPooler, Severity: OK, Sentence: "there is a pooler in between, and the execution mode " + named + " works with it"}
 }

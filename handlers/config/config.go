@@ -39,6 +39,8 @@ type Config struct {
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
 	LogFormat       string
+
+	misspelt []string // warnings
 }
 
 // Lookup reads one environment variable, as os.LookupEnv does.
@@ -48,7 +50,9 @@ type Lookup func(name string) (string, bool)
 // everything that is missing or wrong, and never shows a secret's value.
 func Load(env Lookup, product ...func(*Reader)) (Config, error) {
 	r := NewReader(env)
-	return load(r, env, product)
+	c, err := load(r, env, product)
+	c.misspelt = r.misspelt()
+	return c, err
 }
 
 // LoadDev is Load for dev and tests: own are the template's settings, and the

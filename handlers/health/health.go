@@ -73,12 +73,18 @@ func (h *Health) status() (int, string) {
 // writes and the server is ready, else 503 (contract, sections 2 and 7).
 func (h *Health) Healthz(c echo.Context) error {
 	code, status := h.status()
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(code, map[string]string{"status": status, "time": time.Now().UTC().Format(time.RFC3339)})
+	return answer(c, code, map[string]string{"status": status, "time": time.Now().UTC().Format(time.RFC3339)})
 }
 
 // Livez answers an orchestrator: 200 while the process runs.
 func (h *Health) Livez(c echo.Context) error {
+	return answer(c, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+func answer(c echo.Context, code int, body map[string]string) error {
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(http.StatusOK, map[string]string{"status": "ok"})
+	if code != http.StatusOK {
+		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
+	}
+	return c.JSON(code, body)
 }

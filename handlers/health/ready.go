@@ -31,20 +31,13 @@ func (h *Health) Drain() { h.draining.Store(true) }
 // 503. A database that is down is no reason: it is down for all replicas, and
 // somebody has to say so.
 func (h *Health) Readyz(c echo.Context) error {
-	code, status := http.StatusServiceUnavailable, "ok"
 	switch {
 	case h.draining.Load():
-		status = "draining"
+		return answer(c, http.StatusServiceUnavailable, map[string]string{"status": "draining"})
 	case !h.IsReady():
-		status = "starting"
-	default:
-		code = http.StatusOK
+		return answer(c, http.StatusServiceUnavailable, map[string]string{"status": "starting"})
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	if code != http.StatusOK {
-		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
-	}
-	return c.JSON(code, map[string]string{"status": status})
+	return answer(c, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // Gate lets requests wait until the server is ready, for the shared schema must

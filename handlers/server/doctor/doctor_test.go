@@ -144,6 +144,7 @@ func TestDoctor_Settings(t *testing.T) {
 		{"PUBLIC_URL", "https://x.example/path", doctor.Failure, "PUBLIC_URL must have no path", "", "callback address"},
 		{"DATABASE_URL", "mysql://me:hunter2@x/y", doctor.Failure, "DATABASE_URL must begin with postgres://", "", "schema"},
 		{"FIXTURE_GREETING", "", doctor.Failure, "FIXTURE_GREETING is not set", "", ""},
+		{"SESSION_LIFETIM", "1h", doctor.Warning, "is SESSION_LIFETIME meant?", "change it", ""},
 		{"PLATFORM_API_KEY", "k3y", doctor.Warning, "PLATFORM_API_KEY is short", "change it", ""},
 		{"PLATFORM_API_KEY", handlertest.WebhookSecret, doctor.Warning, "PLATFORM_API_KEY and WEBHOOK_SECRET are equal", "change it", ""},
 		{"WEBHOOK_SECRET_PREVIOUS", handlertest.WebhookSecret, doctor.Warning, "WEBHOOK_SECRET and WEBHOOK_SECRET_PREVIOUS are equal", "change it", ""},
