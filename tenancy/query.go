@@ -42,7 +42,11 @@ func (db *DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 }
 
 // Exec is Query for a statement whose rows do not matter.
-func (db *DB) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+func (db *DB) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.CommandTag, err error) {
+	if db.statementFor(sql, args) == nil { // perhaps several, which Query does not take
+		err = db.InTx(ctx, func(tx pgx.Tx) error { tag, err = tx.Exec(ctx, sql, args...); return err })
+		return tag, err
+	}
 	found, _ := db.Query(ctx, sql, args...)
 	found.Close()
 	return found.CommandTag(), found.Err()

@@ -48,6 +48,13 @@ func (tx *tenantTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 }
 
 func (tx *tenantTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if tx.db.statementFor(sql, args) == nil {
+		conn, err := tx.plain(ctx)
+		if err != nil {
+			return pgconn.CommandTag{}, err
+		}
+		return conn.Exec(ctx, sql, args...)
+	}
 	found, _ := tx.Query(ctx, sql, args...)
 	found.Close()
 	return found.CommandTag(), found.Err()
