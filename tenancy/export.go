@@ -56,9 +56,11 @@ func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string,
 // wildcard.
 func pgDumpPattern(slug Slug) string { return slug.ident() }
 
-// security are the parameters of a connection that say how it is protected, as
-// the URL and pgx spell them. libpq's variables have the same names.
-var security = []string{
+// passedOn are the parameters of a connection that say how it is protected, and
+// which of several servers is meant, as the URL and pgx spell them. libpq's
+// variables have the same names.
+var passedOn = []string{
+	"target_session_attrs",
 	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslnegotiation", "sslsni", "ssl_min_protocol_version", "channel_binding", "require_auth",
 }
 
@@ -67,11 +69,12 @@ var security = []string{
 // which others could read on a command line.
 func (db *DB) libpqEnv() []string {
 	c := db.pool.Config().ConnConfig
+	hosts, ports := addresses(c)
 	env := []string{
-		"PGHOST=" + c.Host, "PGPORT=" + strconv.Itoa(int(c.Port)), "PGUSER=" + c.User, "PGPASSWORD=" + c.Password, "PGDATABASE=" + c.Database,
+		"PGHOST=" + hosts, "PGPORT=" + ports, "PGUSER=" + c.User, "PGPASSWORD=" + c.Password, "PGDATABASE=" + c.Database,
 	}
 	address, _ := url.Parse(db.options.URL) // pgx has parsed it
-	for _, parameter := range security {
+	for _, parameter := range passedOn {
 		name := "PG" + strings.ToUpper(strings.ReplaceAll(parameter, "_", ""))
 		if value := cmp.Or(address.Query().Get(parameter), os.Getenv(name)); value != "" {
 			env = append(env, name+"="+value)
@@ -83,4 +86,18 @@ func (db *DB) libpqEnv() []string {
 		}
 	}
 	return env
+}
+
+// addresses are the servers that the URL names, with commas between them. pgx
+// has each of them twice where TLS is tried and may be missing.
+func addresses(c *pgx.ConnConfig) (hosts, ports string) {
+	hosts, ports = c.Host, strconv.Itoa(int(c.Port))
+	lastHost, lastPort := c.Host, c.Port
+	for _, f := range c.Fallbacks {
+		if f.Host != lastHost || f.Port != lastPort {
+			hosts, ports = hosts+","+f.Host, ports+","+strconv.Itoa(int(f.Port))
+		}
+		lastHost, lastPort = f.Host, f.Port
+	}
+	return hosts, ports
 }
