@@ -45,9 +45,9 @@ type check struct {
 }
 
 // checks are all of them, in the order of the output.
-func (d *Doctor) checks() []check {
+func (d *Doctor) checks(ctx context.Context) []check {
 	database, public := []string{"DATABASE_URL"}, []string{"PUBLIC_URL"}
-	offset := sync.OnceValues(d.databaseOffset)
+	offset := sync.OnceValues(func() (time.Duration, error) { return d.databaseOffset(ctx) })
 	answering := func(look func(context.Context) []Line) func(context.Context) []Line {
 		return func(ctx context.Context) []Line {
 			if _, err := offset(); err != nil {
@@ -76,7 +76,7 @@ const patience = 5 * time.Second
 
 // Examine makes all checks at once, and returns their lines in a fixed order.
 func (d *Doctor) Examine(ctx context.Context) []Line {
-	checks := d.checks()
+	checks := d.checks(ctx)
 	found := make([][]Line, len(checks))
 	var all sync.WaitGroup
 	for i, c := range checks {

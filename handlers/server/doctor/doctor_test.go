@@ -4,20 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/handlers/server/doctor"
-	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // patient is what a doctor looks at: a product and its environment.
@@ -158,160 +152,4 @@ func TestDoctor_Settings(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestDoctor_TheDatabaseItself(t *testing.T) {
-	t.Parallel()
-	pg := pgtest.NewServer(t)
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: pg.URL("postgres")})
-	p := healthy(site)
-	p.want(t, "server version", doctor.OK, "PostgreSQL", "")
-	p.want(t, "database clock", doctor.OK, "agree", "")
-
-	site.Exec(t, `CREATE ROLE poor LOGIN; GRANT USAGE ON SCHEMA public TO poor; GRANT SELECT ON ALL TABLES IN SCHEMA public TO poor`)
-	address, err := url.Parse(site.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address.User = url.User("poor")
-	p.with("DATABASE_URL", address.String()).want(t, "create schemas", doctor.Failure, "may not create schemas", "GRANT CREATE ON DATABASE postgres TO poor")
-
-	through := pgtest.Pooler(t, site.Database)
-	p.with("DATABASE_URL", through).want(t, "pooler", doctor.OK, "works", "")
-	prepared := strings.Replace(through, "default_query_exec_mode=exec", "default_query_exec_mode=cache_statement", 1)
-	p.with("DATABASE_URL", prepared).want(t, "pooler", doctor.Failure, "pooler", "default_query_exec_mode=exec")
-
-	site.Exec(t, `ALTER DATABASE postgres SET default_transaction_read_only = on`)
-	p.want(t, "read-only", doctor.Failure, "read-only", "DATABASE_URL")
-	site.Exec(t, `BEGIN READ WRITE; ALTER DATABASE postgres RESET default_transaction_read_only; COMMIT`)
-
-	if err := pg.Halt(t.Context(), "immediate"); err != nil {
-		t.Fatal(err)
-	}
-	p.want(t, "database", doctor.Failure, "cannot be asked", "start PostgreSQL")
-	p.want(t, "events", doctor.Warning, "not checked: the database does not answer", "repair that first")
-	handlertest.Await(t, "the site is unhealthy", func() bool {
-		response, err := http.Get(site.URL + "/healthz")
-		if err != nil {
-			return false
-		}
-		defer response.Body.Close()
-		return response.StatusCode == http.StatusServiceUnavailable
-	})
-	p.want(t, "health address", doctor.Failure, `"unavailable" (503)`, "log")
-	if err := pg.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestDoctor_SchemasAndDrift(t *testing.T) {
-	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
-	site.Subscribe(t, "acme")
-	p := healthy(site)
-	p.want(t, "schema", doctor.OK, "tenants at version 1: 1", "")
-	site.TenantExec(t, "acme", `ALTER TABLE items ADD COLUMN extra int`)
-	p.want(t, "schema", doctor.Warning, "differences from a fresh schema: 1", "migrate --drift")
-
-	next := p
-	next.product = fixture.Migrating(fstest.MapFS{
-		"000001_a.up.sql": {Data: []byte(`CREATE TABLE items (id bigint PRIMARY KEY)`)}, "000002_b.up.sql": {Data: []byte(`ALTER TABLE items ADD COLUMN extra int`)},
-	})
-	next.want(t, "schema", doctor.Warning, "behind: 1", "migrated when they are used")
-	next.with("MIGRATE_ON_START", "false").want(t, "schema", doctor.Failure, "behind: 1", "run `migrate`")
-	c := server.CLI{Product: next.product, Stdout: &strings.Builder{}, Env: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok }}
-	if err := c.Migrate(t.Context(), nil); err == nil {
-		t.Fatal("the migration does not fail")
-	}
-	next.want(t, "schema", doctor.Failure, "failed to migrate: 1", "migrate --status")
-	site.TenantExec(t, "acme", `ALTER TABLE items DROP COLUMN extra`)
-	if err := c.Migrate(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	p.want(t, "schema", doctor.Warning, "ahead of this program: 1", "newer program")
-
-	fresh := p.with("DATABASE_URL", pgtest.URL(t))
-	fresh.want(t, "schema", doctor.Warning, "the shared schema is at version 0", "next start")
-	fresh.with("MIGRATE_ON_START", "false").want(t, "schema", doctor.Failure, "the shared schema is at version 0", "run `migrate`")
-}
-
-func TestDoctor_Events(t *testing.T) {
-	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
-	site.Subscribe(t, "acme")
-	p := healthy(site)
-	p.want(t, "events", doctor.OK, "pending: 0; failed: 0", "")
-	site.Event(t, "item.suggested", "nobody", map[string]string{"label": "x"})
-	p.want(t, "events", doctor.OK, "pending: 1; failed: 0; the oldest pending came", "")
-	site.Exec(t, `UPDATE public.webhook_events SET received_at = now() - interval '1 hour' WHERE status = 'pending'`)
-	p.want(t, "events", doctor.Warning, "the oldest pending came 1h0m", "events list --status pending")
-	site.Event(t, "item.suggested", "acme", nil)
-	p.want(t, "events", doctor.Warning, "failed: 1", "events retry --all-failed")
-}
-
-// stranger is a server that is not the one that is meant.
-func stranger(t *testing.T, answer http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-// nobody is an address where nobody listens.
-func nobody(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
-}
-
-func TestDoctor_ThePlatform(t *testing.T) {
-	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
-	p := healthy(site)
-	at := func(offset time.Duration) string {
-		return stranger(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Date", time.Now().Add(offset).UTC().Format(http.TimeFormat))
-		})
-	}
-	unwell := stranger(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
-	hangs := stranger(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	for _, c := range []struct{ setting, value, check, status, says, fix string }{
-		{"PLATFORM_BASE_URL", nobody(t), "platform", doctor.Failure, "cannot reach it", "correct PLATFORM_BASE_URL"},
-		{"PLATFORM_URL", nobody(t), "sign-in page", doctor.Failure, "cannot reach it", "correct PLATFORM_URL"},
-		{"PLATFORM_BASE_URL", hangs, "platform", doctor.Failure, "deadline exceeded", "correct PLATFORM_BASE_URL"},
-		{"PLATFORM_BASE_URL", unwell, "platform", doctor.Warning, "502", "operators"},
-		{"PLATFORM_URL", unwell, "sign-in page", doctor.Warning, "502", "registered"},
-		{"APP_SLUG", "another", "sign-in page", doctor.Warning, "is answered 4", "compare PLATFORM_URL, APP_SLUG"},
-		{"PLATFORM_BASE_URL", at(30 * time.Second), "platform", doctor.Warning, "ahead", "NTP"},
-		{"PLATFORM_BASE_URL", at(-30 * time.Second), "platform", doctor.Warning, "behind", "NTP"},
-		{"PLATFORM_BASE_URL", at(time.Hour), "platform", doctor.Failure, "ahead", "NTP"},
-		{"PLATFORM_URL", at(-time.Hour), "sign-in page", doctor.Failure, "behind", "NTP"},
-	} {
-		t.Run(c.check+" "+c.says, func(t *testing.T) {
-			t.Parallel()
-			p.want(t, c.check, doctor.OK, "it answers, and its clock", "")
-			p.with(c.setting, c.value).want(t, c.check, c.status, c.says, c.fix)
-		})
-	}
-}
-
-func TestDoctor_TheAddressesOfThisProduct(t *testing.T) {
-	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
-	p := healthy(site)
-	another := stranger(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("welcome")) })
-	redirects := stranger(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, site.URL+r.URL.Path, http.StatusFound)
-	})
-	for _, check := range []string{"health address", "callback address", "webhook address"} {
-		p.want(t, check, doctor.OK, "", "")
-		p.with("PUBLIC_URL", nobody(t)).want(t, check, doctor.Failure, "cannot be reached", "start the server")
-		p.with("PUBLIC_URL", another).want(t, check, doctor.Failure, "this product", "have PUBLIC_URL")
-		p.with("PUBLIC_URL", redirects).want(t, check, doctor.Failure, "redirects (302) to "+site.URL, "set PUBLIC_URL")
-	}
-	p.with("WEBHOOK_SECRET", "another-secret-of-the-tests").want(t, "webhook address", doctor.Failure, "is answered 401", "restart the server")
 }
