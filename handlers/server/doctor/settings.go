@@ -9,10 +9,10 @@ import (
 // settings has a line for each setting that is wrong, a placeholder or weak.
 func (d *Doctor) settings(context.Context) (lines []Line) {
 	for _, problem := range d.problems() {
-		lines = append(lines, failure(problem, "put a right value there; .env.example describes every setting")...)
+		lines = append(lines, failure(problem, ".env.example describes every setting")...)
 	}
 	for _, w := range d.Config.Warnings() {
-		lines = append(lines, warning(w, "change it before you serve customers; .env.example describes every setting")...)
+		lines = append(lines, warning(w, "change it before customers come; .env.example describes every setting")...)
 	}
 	if lines == nil {
 		return ok("everything required is set")
