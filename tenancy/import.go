@@ -31,27 +31,34 @@ func (db *DB) Import(ctx context.Context, r io.Reader) (Slug, error) {
 	if err != nil {
 		return slug, err
 	}
-	if err := db.importable(ctx, slug, e.SchemaVersion); err != nil {
+	if err = db.importable(ctx, slug, e.SchemaVersion); err == nil {
+		err = db.bring(ctx, e, slug, body)
+	}
+	if err != nil {
 		return slug, fmt.Errorf("import tenant %s: %w", slug, err)
 	}
-	err = db.psql(ctx, e.before(slug), io.MultiReader(body, strings.NewReader(db.afterImport(slug))))
-	if err != nil && body.err == nil {
-		return slug, fmt.Errorf("import tenant %s: %w", slug, db.whyNot(ctx, slug, err))
-	}
-	if body.err != nil { // psql may have failed on what it broke off
-		return slug, fmt.Errorf("import tenant %s: %w", slug, body.err)
-	}
-	t, err := db.Tenant(ctx, slug) // something in the file may have kept psql from our COMMIT
-	if err != nil {
-		return slug, fmt.Errorf("import tenant %s: the file was run and did not bring it: %w", slug, err)
-	}
-	if t.SchemaVersion >= db.tenant.latest {
+	if e.SchemaVersion == db.tenant.latest {
 		return slug, nil
 	}
 	if err := db.upgrade(ctx, slug); err != nil {
 		return slug, fmt.Errorf("tenant %s is imported, and not migrated: %w", slug, errors.Join(err, db.noteFailure(ctx, slug, err)))
 	}
 	return slug, nil
+}
+
+// bring has psql run an export.
+func (db *DB) bring(ctx context.Context, e exported, slug Slug, body *complete) error {
+	err := db.psql(ctx, e.before(slug), io.MultiReader(body, strings.NewReader(db.afterImport(slug))))
+	switch {
+	case body.err != nil: // psql may have failed on what it broke off
+		return body.err
+	case err != nil:
+		return db.whyNot(ctx, slug, err)
+	}
+	if _, err := db.Tenant(ctx, slug); err != nil { // something in the file has kept psql from our COMMIT
+		return fmt.Errorf("the file was run and did not bring it: %w", err)
+	}
+	return nil
 }
 
 func (db *DB) importable(ctx context.Context, slug Slug, version int64) error {
