@@ -100,7 +100,7 @@ func (db *DB) psql(ctx context.Context, sql string, script io.Reader) error {
 		return ErrNoPsql
 	}
 	var complaint strings.Builder
-	run := exec.CommandContext(ctx, tool, "--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1", "--command="+sql, "--file=-")
+	run := exec.CommandContext(ctx, tool, "--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1", "--command="+sql, "--file=-") //nolint:gosec // of a validated slug and a quoted row
 	run.Env, run.Stdin, run.Stderr = db.libpqEnv(), script, &complaint
 	if err := run.Run(); err != nil {
 		return fmt.Errorf("psql: %w: %s", err, strings.TrimSpace(complaint.String()))
