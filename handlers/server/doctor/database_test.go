@@ -69,12 +69,13 @@ func TestDoctor_SchemasAndDrift(t *testing.T) {
 	p.want(t, "schema", doctor.Warning, "differences from a fresh schema: 1", "migrate --drift")
 
 	next := p
-	next.product = fixture.Migrating(fstest.MapFS{
+	versions := fstest.MapFS{
 		"000001_a.up.sql": {Data: []byte(`CREATE TABLE items (id bigint PRIMARY KEY)`)}, "000002_b.up.sql": {Data: []byte(`ALTER TABLE items ADD COLUMN extra int`)},
-	})
+	}
+	next.product = func() server.Product { return fixture.Migrating(versions) }
 	next.want(t, "schema", doctor.Warning, "behind: 1", "migrated when they are used")
 	next.with("MIGRATE_ON_START", "false").want(t, "schema", doctor.Failure, "behind: 1", "run `migrate`")
-	c := server.CLI{Product: next.product, Stdout: &strings.Builder{}, Env: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok }}
+	c := server.CLI{Product: next.product(), Stdout: &strings.Builder{}, Env: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok }}
 	if err := c.Migrate(t.Context(), nil); err == nil {
 		t.Fatal("the migration does not fail")
 	}

@@ -16,13 +16,13 @@ import (
 
 // patient is what a doctor looks at: a product and its environment.
 type patient struct {
-	product server.Product
+	product func() server.Product // a new one for each look: it keeps its settings
 	env     map[string]string
 }
 
 // healthy is the patient of a running site.
 func healthy(site *handlertest.Site) patient {
-	return patient{fixture.Product(), map[string]string{
+	return patient{fixture.Product, map[string]string{
 		"DATABASE_URL": site.Database, "APP_SLUG": fixture.Slug, "PUBLIC_URL": site.URL, "FIXTURE_GREETING": "Hello",
 		"PLATFORM_URL": site.Config.PlatformURL.String(), "PLATFORM_BASE_URL": site.Config.PlatformBaseURL.String(),
 		"PLATFORM_API_KEY": handlertest.APIKey, "WEBHOOK_SECRET": handlertest.WebhookSecret,
@@ -43,7 +43,7 @@ func (p patient) with(settings ...string) patient {
 func (p patient) examine(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	c := server.CLI{Product: p.product, Stdout: &out, Env: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok }}
+	c := server.CLI{Product: p.product(), Stdout: &out, Env: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok }}
 	began := time.Now()
 	err := c.Doctor(t.Context(), args)
 	if took := time.Since(began); took > 12*time.Second {
@@ -120,7 +120,7 @@ func TestDoctor_AHealthyProduct(t *testing.T) {
 
 func TestDoctor_AWrongCall(t *testing.T) {
 	t.Parallel()
-	if _, err := (patient{}).examine(t, "now"); !errors.Is(err, server.ErrUsage) {
+	if _, err := patient{product: fixture.Product}.examine(t, "now"); !errors.Is(err, server.ErrUsage) {
 		t.Errorf("%v", err)
 	}
 }
