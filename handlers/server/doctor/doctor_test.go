@@ -120,7 +120,7 @@ func TestDoctor_AHealthyProduct(t *testing.T) {
 
 func TestDoctor_AWrongCall(t *testing.T) {
 	t.Parallel()
-	if _, err := patient{product: fixture.Product}.examine(t, "now"); !errors.Is(err, server.ErrUsage) {
+	if _, err := (patient{product: fixture.Product}).examine(t, "now"); !errors.Is(err, server.ErrUsage) {
 		t.Errorf("%v", err)
 	}
 }
