@@ -45,13 +45,19 @@ func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) err
 		if err := change(tx); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`
-			UPDATE public.tenants SET commanded_at = clock_timestamp() WHERE slug = '%s';
-			UPDATE public.webhook_events SET status = 'done', last_error = 'void: superseded by an operator''s command',
-				claimed_by = NULL, processed_at = clock_timestamp()
-			WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s))
+		_, err := tx.Exec(ctx, commanded(slug))
 		return err
 	})
+}
+
+// commanded is SQL that makes what the transaction does the latest word about
+// the tenant.
+func commanded(slug Slug) string {
+	return fmt.Sprintf(`
+		UPDATE public.tenants SET commanded_at = clock_timestamp() WHERE slug = '%s';
+		UPDATE public.webhook_events SET status = 'done', last_error = 'void: superseded by an operator''s command',
+			claimed_by = NULL, processed_at = clock_timestamp()
+		WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s)
 }
 
 // cancelTenant is Cancel in a transaction that holds the tenant's lock. The
