@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 )
@@ -50,7 +51,9 @@ type Options struct {
 	MaxTenantsPerConn int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
-	Logger       *slog.Logger // nil: slog.Default()
+	// LogSlower has statements that take longer be logged; 0: none are.
+	LogSlower time.Duration
+	Logger    *slog.Logger // nil: slog.Default()
 	// Configure, when not nil, may change the configuration of every pool.
 	Configure func(*pgxpool.Config)
 }
@@ -108,6 +111,9 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.BuildContextWatcherHandler = newCanceller
+	var failover failover
+	config.ConnConfig.DialFunc, config.PingTimeout, config.ConnConfig.OnPgError = dial(), pingTimeout, failover.keep
+	config.ConnConfig.Tracer = &tracer{db}
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
@@ -117,6 +123,9 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if db.options.Configure != nil {
 		db.options.Configure(config)
 	}
+	if _, alone := config.ConnConfig.Tracer.(*tracer); !alone {
+		config.ConnConfig.Tracer = multitracer.New(&tracer{db}, config.ConnConfig.Tracer)
+	}
 	if db.forget == "" {
 		db.forget = forget(config.ConnConfig.RuntimeParams)
 	}
@@ -124,6 +133,7 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
+	failover.pool.Store(pool)
 	return pool, nil
 }
 

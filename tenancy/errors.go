@@ -16,6 +16,7 @@ const (
 	codeForeignKey    = "23503"
 	codeUnique        = "23505"
 	codeCheck         = "23514"
+	codeReadOnly      = "25006"
 	// Only beginActive divides.
 	codeDivisionByZero = "22012"
 )

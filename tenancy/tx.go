@@ -41,7 +41,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		meet(tx.Conn(), tenant.Slug)
 		return fn(tx)
 	}
-	begin := beginActive(tenant.Slug)
+	begin := beginActive(tenant.Slug) + statementTimeout(ctx)
 	err = db.transact(ctx, begin, run)
 	if sqlState(err) == codeStalePlan {
 		err = db.transact(ctx, begin, run)
@@ -53,7 +53,7 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 // schema/shared: unqualified names are looked up in public alone. It needs no
 // tenant, and commits and rolls back as InTx does.
 func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return db.transact(ctx, beginPublic, fn)
+	return db.transact(ctx, beginPublic+statementTimeout(ctx), fn)
 }
 
 // beginTenant is one message: the search_path ends with the transaction, which

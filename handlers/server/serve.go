@@ -27,6 +27,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	defer cancel(nil)
 	database := p.database(c, log)
 	database.MaxConns, database.MigrateOnUse = requestConns(c.DatabaseMaxConns), c.MigrateOnStart
+	database.LogSlower = slowStatement
 	if o.Database != nil {
 		o.Database(&database)
 	}

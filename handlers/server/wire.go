@@ -97,6 +97,7 @@ func (a *app) newEcho() error {
 	e.Use(
 		web.AssignID(a.config.TrustedProxies),
 		web.Log(a.log, a.errors),
+		measure,
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
 		web.NoReferrer(callbackPath),

@@ -41,6 +41,7 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 		if user, ok := get[User](m, ctx, userKey); ok && user.TenantSlug == found.tenant.Slug.String() {
 			ctx = signedIn(ctx, user, found.tenant)
 			web.SetTenant(c, user.TenantSlug)
+			web.SetUser(c, user.ID)
 		}
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
@@ -54,6 +55,7 @@ func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error
 		return err
 	}
 	c.SetRequest(c.Request().WithContext(signedIn(ctx, user, tenant)))
+	web.SetUser(c, user.ID)
 	return nil
 }
 

@@ -90,6 +90,9 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 	return in, nil
 }
 
+// Handles reports whether the type has a handler.
+func (in *Inbox) Handles(eventType string) bool { _, ok := in.handlers[eventType]; return ok }
+
 // Close claims nothing new, waits for the events that are being applied until
 // ctx ends, then rolls them back: they stay pending, for the next start or
 // another replica. A handler that ignores its context is left behind.
