@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -68,5 +67,5 @@ func StorableError(err error) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "…"
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	return storable(text)
 }

@@ -26,6 +26,9 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	if err != nil {
 		return ErrNoPgDump
 	}
+	if err := db.auditExport(ctx, slug); err != nil {
+		return err
+	}
 	var complaint strings.Builder
 	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
 	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
@@ -33,6 +36,16 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 		return fmt.Errorf("export tenant %s: %w: %s", slug, err, strings.TrimSpace(complaint.String()))
 	}
 	return nil
+}
+
+// auditExport records an export before anything of it is written. From a standby
+// one is made all the same: it can only be logged.
+func (db *DB) auditExport(ctx context.Context, slug Slug) error {
+	err := db.Audit(ctx, AuditExport, slug, "")
+	if sqlState(err) != codeReadOnly {
+		return err
+	}
+	return db.told(ctx, nil, AuditExport, slug, "not recorded: the database is read-only")
 }
 
 // pgDumpPattern is the schema as pg_dump matches it: quoted, nothing in it is a

@@ -132,7 +132,7 @@ func (a *app) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx)); err != nil && ctx.Err() == nil {
+			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx), a.db.SweepAudit(ctx, a.config.EventRetention)); err != nil && ctx.Err() == nil {
 				a.log.ErrorContext(ctx, "what is over was not deleted", "error", err)
 			}
 		}

@@ -60,7 +60,7 @@ func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error
 }
 
 func signedIn(ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
-	return tenancy.WithTenant(context.WithValue(ctx, userCtxKey{}, user), tenant)
+	return tenancy.WithTenant(tenancy.WithActor(context.WithValue(ctx, userCtxKey{}, user), user.ID), tenant)
 }
 
 // Require is the middleware that lets only signed-in requests through: a page

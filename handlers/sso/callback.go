@@ -94,7 +94,7 @@ func (s *SSO) enter(c echo.Context, p session.Pending) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), preparingAfter)
+	ctx, cancel := context.WithTimeout(tenancy.WithActor(c.Request().Context(), p.User.ID), preparingAfter)
 	defer cancel()
 	err = s.DB.EnsureReady(ctx, slug)
 	switch {
@@ -123,6 +123,5 @@ func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error
 	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType); err != nil {
 		s.Log.ErrorContext(ctx, "sign-in not noted", "tenant", slug.String(), "error", err)
 	}
-	s.Log.InfoContext(ctx, "signed in", "tenant", slug.String(), "user_id", p.User.ID, "request_id", web.RequestID(c))
 	return c.Redirect(http.StatusSeeOther, p.ReturnTo)
 }

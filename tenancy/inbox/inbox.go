@@ -86,7 +86,7 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 	}
 	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
-	in.base, in.stop = context.WithCancel(context.Background())
+	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))
 	return in, nil
 }
 

@@ -95,10 +95,12 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 			UPDATE public.tenants t SET status = $11, migrate_error = NULL, updated_at = now(),
 				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END
 			FROM event WHERE event.status = 'done' AND t.slug = $2
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $15, $16, $2 FROM event WHERE status = 'done'
 		)
 		SELECT id, status FROM event`,
 		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
-		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema())
+		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema(), tenancy.ActorPlatform, actions[d.Type])
 	if becomes == "cancelled" {
 		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
 	}
@@ -109,6 +111,7 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 	}
 	if err == nil && s.status == Done {
 		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
+		in.told(ctx, d.Type, s.tenant)
 	}
 	return err
 }
