@@ -14,3 +14,6 @@ var SplitSQL = splitSQL
 
 // LibpqEnv is the environment that an export's pg_dump gets.
 func LibpqEnv(db *DB) []string { return db.libpqEnv() }
+
+// Dial connects as to a database.
+var Dial = dial()

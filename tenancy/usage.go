@@ -41,6 +41,7 @@ type span struct {
 	began time.Time
 	sql   string
 	usage *Usage // nil: nobody counts
+	ended bool   // pgx may say so twice
 }
 
 type spanKey struct{}
@@ -57,7 +58,7 @@ func begin(ctx context.Context, sql string, statements int) context.Context {
 	if u != nil {
 		u.statements.Add(int64(statements))
 	}
-	return &span{ctx, time.Now(), sql, u}
+	return &span{Context: ctx, began: time.Now(), sql: sql, usage: u}
 }
 
 // tracer measures statements and waits. One allocation each is what it costs.
@@ -110,9 +111,10 @@ func (t *tracer) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, _ pgxpool
 
 func (t *tracer) end(ctx context.Context) {
 	s, ok := ctx.Value(spanKey{}).(*span)
-	if !ok {
+	if !ok || s.ended {
 		return
 	}
+	s.ended = true
 	took := time.Since(s.began)
 	if s.usage != nil {
 		s.usage.database.Add(int64(took))
