@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -38,25 +38,36 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// resetPause is how long until a pool gives up all its connections again.
+// resetPause is how long until all connections are given up again.
 const resetPause = time.Second
 
 // failover closes the connections to a server that has become read-only, as a
 // primary does that was demoted. It would answer queries on them for as long as
 // they live.
 type failover struct {
-	pool  atomic.Pointer[pgxpool.Pool]
-	reset atomic.Int64 // when, in Unix nanoseconds
+	mu    sync.Mutex
+	pools []*pgxpool.Pool
+	reset time.Time
 }
 
-// keep is told each error of a server, and whether the connection is kept.
+func (f *failover) watch(pool *pgxpool.Pool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pools = append(f.pools, pool)
+}
+
+// keep is told each error of a server, and says whether the connection is kept.
 func (f *failover) keep(_ *pgconn.PgConn, e *pgconn.PgError) bool {
 	if e.Code != codeReadOnly {
 		return !strings.EqualFold(e.Severity, "FATAL") // as pgx does
 	}
-	now, last := time.Now().UnixNano(), f.reset.Load()
-	if pool := f.pool.Load(); pool != nil && now-last > int64(resetPause) && f.reset.CompareAndSwap(last, now) {
-		pool.Reset() // those that are in use are closed when they are given back
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.reset) > resetPause {
+		f.reset = time.Now()
+		for _, pool := range f.pools {
+			pool.Reset() // those that are in use are closed when they are given back
+		}
 	}
 	return false
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/subproduct/tenancy/lanes"
 )
 
 // Usage is what one request has cost at the database so far.
@@ -26,7 +28,7 @@ func WithUsage(ctx context.Context, request string) (context.Context, *Usage) {
 	return context.WithValue(ctx, usageKey{}, u), u
 }
 
-// Statements is how many statements were sent, BEGIN and COMMIT included.
+// Statements is how many statements were sent, COMMIT included.
 func (u *Usage) Statements() int64 { return u.statements.Load() }
 
 // Database is how long their answers took, until the last row was read.
@@ -41,16 +43,46 @@ type span struct {
 	began time.Time
 	sql   string
 	usage *Usage // nil: nobody counts
+	waits bool   // for a connection: what goes on within is the wait's
 	ended bool   // pgx may say so twice
 }
 
 type spanKey struct{}
 
 func (s *span) Value(key any) any {
-	if key == (spanKey{}) {
+	switch key {
+	case spanKey{}:
 		return s
+	case usageKey{}:
+		return s.counter()
 	}
 	return s.Context.Value(key)
+}
+
+// counter is nil within a wait.
+func (s *span) counter() *Usage {
+	if s.waits {
+		return nil
+	}
+	return s.usage
+}
+
+// acquire is a connection of the tenant's lane, and of the wait for one.
+func (db *DB) acquire(ctx context.Context, name string) (*lanes.Conn, error) {
+	wait := beginWait(ctx)
+	defer wait.endWait()
+	return db.lanes.Acquire(wait, name)
+}
+
+func beginWait(ctx context.Context) *span {
+	u, _ := ctx.Value(usageKey{}).(*Usage)
+	return &span{Context: ctx, began: time.Now(), usage: u, waits: true}
+}
+
+func (s *span) endWait() {
+	if s.usage != nil {
+		s.usage.waiting.Add(int64(time.Since(s.began)))
+	}
 }
 
 func begin(ctx context.Context, sql string, statements int) context.Context {
@@ -100,12 +132,12 @@ func (t *tracer) TraceCopyFromEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceC
 }
 
 func (t *tracer) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
-	return begin(ctx, "", 0)
+	return beginWait(ctx)
 }
 
 func (t *tracer) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireEndData) {
-	if s, ok := ctx.Value(spanKey{}).(*span); ok && s.usage != nil {
-		s.usage.waiting.Add(int64(time.Since(s.began)))
+	if s, ok := ctx.Value(spanKey{}).(*span); ok {
+		s.endWait()
 	}
 }
 
