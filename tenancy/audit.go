@@ -47,8 +47,7 @@ func (db *DB) Audit(ctx context.Context, action string, slug Slug, detail string
 	if _, err := db.pool.Exec(ctx, auditSQL(ctx, action, slug, detail)); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	db.told(ctx, nil, action, slug, detail)
-	return nil
+	return db.told(ctx, nil, action, slug, detail)
 }
 
 // auditSQL is a statement that records an action; a message of several may have
