@@ -26,6 +26,9 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	if err != nil {
 		return ErrNoPgDump
 	}
+	if err := db.auditExport(ctx, slug); err != nil {
+		return err
+	}
 	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
 		row, snapshot, err := readExported(ctx, tx, slug)
 		if err != nil {
@@ -50,6 +53,16 @@ func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string,
 		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(complaint.String()))
 	}
 	return nil
+}
+
+// auditExport records an export before anything of it is written. From a standby
+// one is made all the same: it can only be logged.
+func (db *DB) auditExport(ctx context.Context, slug Slug) error {
+	err := db.Audit(ctx, AuditExport, slug, "")
+	if sqlState(err) != codeReadOnly {
+		return err
+	}
+	return db.told(ctx, nil, AuditExport, slug, "not recorded: the database is read-only")
 }
 
 // pgDumpPattern is the schema as pg_dump matches it: quoted, nothing in it is a

@@ -48,7 +48,7 @@ func (db *DB) Import(ctx context.Context, r io.Reader) (Slug, error) {
 
 // bring has psql run an export.
 func (db *DB) bring(ctx context.Context, e exported, slug Slug, body *complete) error {
-	err := db.psql(ctx, e.before(slug), io.MultiReader(body, strings.NewReader(db.afterImport(slug))))
+	err := db.psql(ctx, e.before(slug), io.MultiReader(body, strings.NewReader(db.afterImport(ctx, slug))))
 	switch {
 	case body.err != nil: // psql may have failed on what it broke off
 		return body.err
@@ -58,7 +58,7 @@ func (db *DB) bring(ctx context.Context, e exported, slug Slug, body *complete) 
 	if _, err := db.Tenant(ctx, slug); err != nil { // something in the file has kept psql from our COMMIT
 		return fmt.Errorf("the file was run and did not bring it: %w", err)
 	}
-	return nil
+	return db.told(ctx, nil, AuditImport, slug, "")
 }
 
 func (db *DB) importable(ctx context.Context, slug Slug, version int64) error {
@@ -87,8 +87,8 @@ func (e exported) before(slug Slug) string {
 // afterImport is the SQL that follows the file: the schema must be there, and
 // the settings that pg_dump has made for the session end, for behind a pooler
 // the next to use it may be anybody.
-func (db *DB) afterImport(slug Slug) string {
-	return fmt.Sprintf("\nSELECT '%s'::regnamespace;\n%s;\n%s;\n", slug.ident(), commanded(slug), db.commit())
+func (db *DB) afterImport(ctx context.Context, slug Slug) string {
+	return fmt.Sprintf("\nSELECT '%s'::regnamespace;\n%s;\n%s;\n%s;\n", slug.ident(), commanded(slug), auditSQL(ctx, AuditImport, slug, ""), db.commit())
 }
 
 // psql runs SQL and then a script. The script's end must say COMMIT, which psql

@@ -48,7 +48,7 @@ func stocked(t *testing.T) (url string, db *tenancy.DB, dump string) {
 	url = pgtest.URL(t)
 	db = open(t, tenancy.Options{URL: url, Tenant: warehouse, Shared: kinds})
 	ctx := provision(t, db, "acme")
-	if err := db.SignedIn(ctx, slug(t, "acme"), "Pro's \"plan\"\n-- x"); err != nil {
+	if err := db.SignedIn(ctx, slug(t, "acme"), "Pro's \"plan\"\n-- x", 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.InTx(ctx, func(tx pgx.Tx) error { _, err := tx.Exec(ctx, wares, pgx.QueryExecModeSimpleProtocol); return err }); err != nil {
@@ -187,7 +187,7 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 	for name, interrupt := range map[string]then{
 		"the file cannot be read": func() error { return errBoom },
 		"it is given up":          func() error { cancel(); return nil },
-		"psql is killed":          func() error { return kill(t, "acme") },
+		"psql is killed":          func() error { return killPsql(t, "acme") },
 		"its backend is killed": func() error {
 			exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`)
 			return nil
@@ -228,8 +228,8 @@ func psqlBegins(t *testing.T, url string) then {
 	}
 }
 
-// kill kills the psql that imports a tenant for this process.
-func kill(t *testing.T, name string) error {
+// killPsql kills the psql that imports a tenant for this process.
+func killPsql(t *testing.T, name string) error {
 	out, err := osexec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "psql.*"+name).Output()
 	if err != nil {
 		return err

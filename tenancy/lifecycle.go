@@ -12,20 +12,25 @@ import (
 // replica, with the commit. Its data stays. It is the operator's word: older
 // lifecycle events that are not finished are void. It returns ErrUnknownTenant.
 func (db *DB) Cancel(ctx context.Context, slug Slug) error {
-	return db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
+	err := db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
+	return db.told(ctx, err, AuditCancel, slug, "")
 }
 
 // Restore brings a cancelled tenant back with its data, at this program's
 // version. It does nothing to an active one, and returns ErrUnknownTenant or
 // ErrPurging.
 func (db *DB) Restore(ctx context.Context, slug Slug) error {
-	return db.command(ctx, slug, func(tx pgx.Tx) error {
+	restored := false
+	err := db.command(ctx, slug, func(tx pgx.Tx) error {
 		if err := notPurging(ctx, tx, slug); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
-			UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
-			WHERE slug = $1 AND status = 'cancelled'`, slug.s)
+			WITH restored AS (
+				UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
+				WHERE slug = $1 AND status = 'cancelled' RETURNING slug)
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM restored`,
+			slug.s, Actor(ctx), AuditRestore)
 		if err != nil {
 			return fmt.Errorf("restore tenant %s: %w", slug, err)
 		}
@@ -33,9 +38,14 @@ func (db *DB) Restore(ctx context.Context, slug Slug) error {
 			_, err := db.Tenant(ctx, slug)
 			return err
 		}
+		restored = true
 		_, err = db.upgradeTenant(ctx, tx, slug)
 		return err
 	})
+	if !restored {
+		return err
+	}
+	return db.told(ctx, err, AuditRestore, slug, "")
 }
 
 // command runs an operator's change of a tenant's state under its lock, and
@@ -66,8 +76,11 @@ func commanded(slug Slug) string {
 func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
-		WHERE slug = $1`, slug.s)
+		WITH cancelled AS (
+			UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
+			WHERE slug = $1 RETURNING slug)
+		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM cancelled`,
+		slug.s, Actor(ctx), AuditCancel)
 	batch.Queue(EndSessionsOfCancelled, slug.s)
 	results := tx.SendBatch(ctx, batch)
 	tag, err := results.Exec()

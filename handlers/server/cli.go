@@ -41,7 +41,8 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := settings.Logger(os.Stderr)
+	log, buffer := bufferedLog(settings, os.Stderr)
+	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
 	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
 	log.InfoContext(ctx, "stopped")

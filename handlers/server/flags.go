@@ -24,6 +24,7 @@ func (c CLI) Own(own Command) func(context.Context, []string) error {
 		if err != nil {
 			return err
 		}
+		ctx = tenancy.WithActor(ctx, operator())
 		return c.withDatabase(ctx, commandConns, func(db *tenancy.DB) error {
 			return own.Run(ctx, Call{Args: rest, Stdout: c.Stdout, DB: db})
 		})

@@ -38,6 +38,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	conns := splitConns(c.DatabaseMaxConns)
 	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests
 	database.MigrateOnUse = c.MigrateOnStart
+	database.LogSlower = slowStatement
 	if o.Database != nil {
 		o.Database(&database)
 	}
@@ -111,7 +112,7 @@ func (a *app) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx)); err != nil && ctx.Err() == nil {
+			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx), a.db.SweepAudit(ctx, a.config.EventRetention)); err != nil && ctx.Err() == nil {
 				a.log.ErrorContext(ctx, "what is over was not deleted", "error", err)
 			}
 		}

@@ -102,6 +102,7 @@ func (a *app) newEcho() error {
 		a.options.metrics.Requests, web.AssignID(a.config.TrustedProxies),
 	}, a.product.Middleware, []echo.MiddlewareFunc{
 		web.Log(a.log, a.errors),
+		measure,
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
 		web.NoReferrer(callbackPath),

@@ -42,6 +42,7 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx = signedIn(ctx, user, found.tenant)
 			web.SetTenant(c, user.TenantSlug)
 			web.SetPlan(c, found.tenant.PlanType)
+			web.SetUser(c, user.ID)
 		}
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
@@ -56,6 +57,7 @@ func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error
 	}
 	web.SetPlan(c, tenant.PlanType)
 	c.SetRequest(c.Request().WithContext(signedIn(ctx, user, tenant)))
+	web.SetUser(c, user.ID)
 	return nil
 }
 
@@ -63,7 +65,7 @@ func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error
 // registry's, whatever it was at sign-in or in a token: it may have changed.
 func signedIn(ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
 	user.PlanType = tenant.PlanType
-	return tenancy.WithTenant(context.WithValue(ctx, userCtxKey{}, user), tenant)
+	return tenancy.WithTenant(tenancy.WithActor(context.WithValue(ctx, userCtxKey{}, user), user.ID), tenant)
 }
 
 // Require is the middleware that lets only signed-in requests through: a page

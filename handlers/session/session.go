@@ -83,6 +83,9 @@ func New(db *tenancy.DB, lifetime time.Duration, public *url.URL) *Manager {
 // cancelled meanwhile.
 func (m *Manager) SignIn(c echo.Context, user User) error {
 	ctx := c.Request().Context()
+	if current, signedIn := From(ctx); signedIn && !current.SameAs(user) {
+		placeIn(ctx).replaced = current.ID + " of " + current.TenantSlug
+	}
 	if err := m.scs.RenewToken(ctx); err != nil {
 		return fmt.Errorf("sign in: %w", err)
 	}
@@ -119,6 +122,7 @@ func (m *Manager) Drop(c echo.Context) error {
 
 // SignOut ends the browser's session.
 func (m *Manager) SignOut(c echo.Context) error {
+	placeIn(c.Request().Context()).leaving = true
 	if err := m.scs.Destroy(c.Request().Context()); err != nil {
 		return fmt.Errorf("sign out: %w", err)
 	}

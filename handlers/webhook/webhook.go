@@ -86,6 +86,9 @@ func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) e
 	if slug, err := tenancy.ParseSlug(d.Tenant); err == nil {
 		web.SetTenant(c, slug.String())
 	}
+	if r.Inbox.Handles(d.Type) { // others are whatever a sender likes
+		web.Note(c, slog.String("event_type", d.Type))
+	}
 	outcome, err := r.Inbox.Deliver(ctx, d)
 	if err != nil {
 		r.Log.ErrorContext(ctx, "event refused: it cannot be stored", "event_type", d.Type, "error", err, "request_id", web.RequestID(c))
@@ -95,6 +98,9 @@ func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) e
 	switch outcome {
 	case inbox.Accepted:
 		return c.String(http.StatusAccepted, "stored, being processed")
+	case inbox.Interrupted:
+		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
+		return c.String(http.StatusServiceUnavailable, "stored, the database failed this time")
 	case inbox.FailedOnce:
 		return c.String(http.StatusInternalServerError, "stored, failed this time")
 	case inbox.Rejected:

@@ -50,6 +50,9 @@ func (in *Inbox) attempt(slug tenancy.Slug, d *drain) (a attempt, err error) {
 	if a.applied = err == nil && a.claimed && a.end != busy; a.applied {
 		in.log.InfoContext(ctx, "event applied", "event_id", e.ID, "event_type", e.Type, "tenant", slug.String(),
 			"attempt", e.Attempt, "took_ms", time.Since(a.began).Milliseconds(), "superseded_by", a.superseded)
+		if a.superseded == 0 {
+			in.told(ctx, e.Type, slug)
+		}
 	}
 	return a, err
 }

@@ -102,6 +102,9 @@ func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
 		return busy
 	}
 	outcome := in.note(a, err)
+	if outcome == FailedOnce && tenancy.IsUnavailable(err) {
+		outcome = Interrupted
+	}
 	in.settle(d, a.event.ID, outcome)
 	if outcome == Rejected {
 		return goesOn
@@ -117,7 +120,7 @@ func (in *Inbox) settle(d *drain, id int64, outcome Outcome) {
 		waiting <- outcome
 	}
 	delete(d.waiting, id)
-	if outcome != FailedOnce {
+	if outcome != FailedOnce && outcome != Interrupted {
 		delete(in.answered, id)
 	}
 }

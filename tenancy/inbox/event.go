@@ -115,6 +115,16 @@ func builtIn(system *tenancy.System, product Handlers, o Options) Handlers {
 	return handlers
 }
 
+// actions are what the template's own events do, as the audit log says it.
+var actions = map[string]string{"subscription.created": tenancy.AuditProvision, "tenant.cancelled": tenancy.AuditCancel}
+
+// told logs what an event has done to its tenant.
+func (in *Inbox) told(ctx context.Context, eventType string, slug tenancy.Slug) {
+	if action := actions[eventType]; action != "" {
+		in.system.Told(tenancy.WithActor(ctx, tenancy.ActorPlatform), action, slug, "")
+	}
+}
+
 // instantTypes are the template's own events, as far as the product does nothing
 // at them, with the status that they give a tenant.
 func instantTypes(product Handlers) map[string]string {

@@ -104,9 +104,12 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 	}
 	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
-	in.base, in.stop = context.WithCancel(context.Background())
+	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))
 	return in, nil
 }
+
+// Handles reports whether the type has a handler.
+func (in *Inbox) Handles(eventType string) bool { _, ok := in.handlers[eventType]; return ok }
 
 // Close claims nothing new, waits for the events that are being applied until
 // ctx ends, then rolls them back: they stay pending, for the next start or

@@ -100,10 +100,13 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 				plan_type = CASE WHEN $15 = '' OR t.plan_as_of > now() THEN t.plan_type ELSE $15 END,
 				plan_as_of = CASE WHEN $15 = '' THEN t.plan_as_of ELSE greatest(t.plan_as_of, now()) END
 			FROM event WHERE event.status = 'done' AND t.slug = $2
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $16, $17, $2 FROM event WHERE status = 'done'
 		)
 		SELECT id, status FROM event`,
 		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
-		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema(), plan)
+		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema(), plan,
+		tenancy.ActorPlatform, actions[d.Type])
 	if becomes == "cancelled" {
 		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
 	}
@@ -117,6 +120,7 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 	}
 	if err == nil && s.status == Done {
 		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
+		in.told(ctx, d.Type, s.tenant)
 	}
 	return err
 }
