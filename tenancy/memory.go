@@ -9,7 +9,7 @@ import "github.com/jackc/pgx/v5"
 // milliseconds once in so many tenants.
 const maxTenantsPerConn = 250
 
-const metKey = "subproduct.tenants"
+const metKey = "tenancy.tenants"
 
 // meet notes that a connection works on the tenant.
 func meet(conn *pgx.Conn, slug Slug) {

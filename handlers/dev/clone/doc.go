@@ -1,0 +1,8 @@
+// Package clone makes a fresh clone of the template a product of its own, and
+// later takes a newer version of the template over into that product.
+//
+// The file .template says what a product began from: the template's version,
+// what init was told, and of each of the template's files its hash. Because the
+// hashes are those of git's blobs, the text that a file began as is found in any
+// repository that ever had it, whatever its branches and tags are called.
+package clone
