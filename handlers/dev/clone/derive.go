@@ -11,7 +11,7 @@ import (
 var (
 	// templateOnly is what stands in the template's copy of a file alone, and
 	// productOnly what is shown in a product's.
-	templateOnly = regexp.MustCompile(`(?ms)^[^\n]*\[template only.*?template only\][^\n]*\n`)
+	templateOnly = regexp.MustCompile(`(?ms)^[^\n]*\[template only.*?template only\][^\n]*\n\n?`)
 	productOnly  = regexp.MustCompile(`(?ms)^[^\n]*\[product only[^\n]*\n(.*?)^[^\n]*product only\][^\n]*\n`)
 )
 

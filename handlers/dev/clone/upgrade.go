@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 		return err
 	}
 	u.report(out)
+	if *dryRun {
+		show(out, "To be written or deleted:", slices.Sorted(maps.Keys(u.changes)))
+	}
 	if *dryRun || len(u.changes) == 0 {
 		return nil
 	}
