@@ -73,6 +73,18 @@ func plan(ctx context.Context, dir string, o *origin, withoutSample bool) (chang
 	if err != nil {
 		return nil, err
 	}
+	product, err := o.product(template, withoutSample)
+	if err != nil {
+		return nil, err
+	}
+	if err := product.dotEnv(dir); err != nil {
+		return nil, err
+	}
+	return template.to(product), nil
+}
+
+// product is what the template becomes.
+func (o *origin) product(template tree, withoutSample bool) (product tree, err error) {
 	if o.version, err = versionOf(template); err != nil {
 		return nil, err
 	}
@@ -80,7 +92,7 @@ func plan(ctx context.Context, dir string, o *origin, withoutSample bool) (chang
 		o.ownModule = o.module
 	}
 	o.begin(template)
-	product := tree{}
+	product = tree{originFile: {[]byte(o.String()), 0o644}}
 	for path, f := range template {
 		if kindOf(path) != templateAlone {
 			product[path] = file{o.derive(path, f.content), f.mode}
@@ -90,15 +102,9 @@ func plan(ctx context.Context, dir string, o *origin, withoutSample bool) (chang
 		return nil, err
 	}
 	if withoutSample {
-		if err := product.dropSample(); err != nil {
-			return nil, err
-		}
+		err = product.dropSample()
 	}
-	product[originFile] = file{[]byte(o.String()), 0o644}
-	if err := product.dotEnv(dir); err != nil {
-		return nil, err
-	}
-	return template.to(product), nil
+	return product, err
 }
 
 // to is what makes one tree another.
