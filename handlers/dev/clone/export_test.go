@@ -4,7 +4,7 @@ import "context"
 
 // Copy copies what git would commit, or everything where there is no git.
 func Copy(ctx context.Context, from, to string) error {
-	t, err := readTree(ctx, from, func(string) bool { return true })
+	t, err := readTree(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -13,7 +13,7 @@ func Copy(ctx context.Context, from, to string) error {
 
 // Product is what the template in dir becomes, by path.
 func Product(ctx context.Context, dir, name, slug string, withoutSample bool) (map[string]string, error) {
-	template, err := readTree(ctx, dir, func(string) bool { return true })
+	template, err := readTree(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

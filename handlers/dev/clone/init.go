@@ -69,7 +69,7 @@ func plan(ctx context.Context, dir string, o *origin, withoutSample bool) (chang
 	if err := checkClean(ctx, dir); err != nil {
 		return nil, err
 	}
-	template, err := readTree(ctx, dir, func(string) bool { return true })
+	template, err := readTree(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

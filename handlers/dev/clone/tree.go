@@ -22,22 +22,24 @@ type file struct {
 // tree is files by their paths, with slashes.
 type tree map[string]file
 
-// readTree reads the files of dir that are of interest: those that git would
-// commit, or all of them where dir is not a repository of its own.
-func readTree(ctx context.Context, dir string, wanted func(path string) bool) (tree, error) {
+// readTree reads the files of dir that git would commit, or all of them where
+// dir is not a repository of its own.
+func readTree(ctx context.Context, dir string) (tree, error) {
 	paths, err := list(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
+	return readFiles(dir, paths)
+}
+
+// readFiles reads those of the files that are there. A link is none.
+func readFiles(dir string, paths []string) (tree, error) {
 	t := tree{}
 	for _, path := range paths {
-		if !wanted(path) {
-			continue
-		}
 		name := filepath.Join(dir, filepath.FromSlash(path))
 		info, err := os.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue // deleted, and not committed yet; or a link
+			continue
 		}
 		if err != nil {
 			return nil, err

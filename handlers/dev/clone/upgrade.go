@@ -62,7 +62,7 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 type upgrade struct {
 	was, is  *origin
 	template tree   // the later version
-	product  tree   // without what is the product's alone
+	product  tree   // of the same paths
 	dir      string // the product's
 	from     string // where the template's files are
 	work     string // for temporary files
@@ -86,10 +86,7 @@ func newUpgrade(ctx context.Context, dir, work string, source []string) (*upgrad
 	if u.from, err = fetch(ctx, work, source); err != nil {
 		return nil, err
 	}
-	if u.template, err = readTree(ctx, u.from, func(path string) bool { return kindOf(path) != ofProduct || path == originFile }); err != nil {
-		return nil, err
-	}
-	if u.product, err = readTree(ctx, dir, func(path string) bool { return kindOf(path) != ofProduct }); err != nil {
+	if u.template, err = readTree(ctx, u.from); err != nil {
 		return nil, err
 	}
 	if err := u.compare(ctx); err != nil {
@@ -114,7 +111,11 @@ func (u *upgrade) compare(ctx context.Context) (err error) {
 		next.ownModule = next.module
 	}
 	next.begin(u.template)
-	for _, path := range u.paths() {
+	paths := u.paths()
+	if u.product, err = readFiles(u.dir, append(paths, "go.mod", "go.sum")); err != nil {
+		return err
+	}
+	for _, path := range paths {
 		if err := u.file(ctx, path); err != nil {
 			return err
 		}
@@ -129,17 +130,10 @@ func (u *upgrade) compare(ctx context.Context) (err error) {
 }
 
 // paths are the template's files, before and now.
-func (u *upgrade) paths() (paths []string) {
-	for path := range u.is.began {
-		paths = append(paths, path)
-	}
-	for path := range u.was.began {
-		if _, ok := u.is.began[path]; !ok {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
+func (u *upgrade) paths() []string {
+	all := maps.Clone(u.was.began)
+	maps.Copy(all, u.is.began)
+	return slices.Sorted(maps.Keys(all))
 }
 
 func (u *upgrade) report(out io.Writer) {
