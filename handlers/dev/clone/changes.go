@@ -47,7 +47,7 @@ func (c changes) write(root *os.Root, before changes) error {
 func read(root *os.Root, name string) (*file, error) {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no file is an answer here
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package clone
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -17,12 +18,11 @@ func (u *upgrade) file(ctx context.Context, path string) error {
 	began, known := u.was.began[path]
 	becomes, wanted := u.is.began[path]
 	here, exists := u.product[path]
-	now := sum(here.content)
 	switch {
-	case exists && wanted && now == becomes.here, !exists && !wanted: // as it is in the template
+	case exists && wanted && sum(here.content) == becomes.here, !exists && !wanted: // as it is in the template
 	case exists && wanted && known && began.there == becomes.there: // the template has nothing new
 		u.ask(path, "changed here by hand; the template has nothing new for it", kindOf(path) == ofTemplate)
-	case exists && known && now == began.here, !exists && !known: // the product has nothing of its own
+	case exists && known && u.untouched(here.content, began), !exists && !known: // the product has nothing of its own
 		u.take(path, wanted)
 	case !exists:
 		u.ask(path, "deleted here; the template goes on with it", began.there != becomes.there)
@@ -36,6 +36,12 @@ func (u *upgrade) file(ctx context.Context, path string) error {
 		u.putBeside(path, "changed here by hand, and by the template")
 	}
 	return nil
+}
+
+// untouched reports whether a file is what it began as, but for a module path
+// that was changed since.
+func (u *upgrade) untouched(content []byte, began sums) bool {
+	return sum(bytes.ReplaceAll(content, []byte(u.is.ownModule), []byte(u.was.ownModule))) == began.here
 }
 
 func (u *upgrade) ask(path, why string, reallyAsk bool) {

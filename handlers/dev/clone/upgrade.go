@@ -2,6 +2,7 @@ package clone
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	u, err := newUpgrade(ctx, dir, work, rest)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 type upgrade struct {
 	was, is  *origin
 	template tree   // the later version
-	product  tree   // of the same paths
+	product  tree   // without the product's own files
 	dir      string // the product's
 	from     string // where the template's files are
 	work     string // for temporary files
@@ -107,14 +108,27 @@ func (u *upgrade) compare(ctx context.Context) (err error) {
 	if semver.Compare("v"+next.version, "v"+u.was.version) < 0 {
 		return fmt.Errorf("that is version %s of the template, and this product has %s already", next.version, u.was.version)
 	}
-	if next.module = modfile.ModulePath(u.template["go.mod"].content); u.was.ownModule == u.was.module {
-		next.ownModule = next.module
-	}
-	next.begin(u.template)
-	paths := u.paths()
-	if u.product, err = readFiles(u.dir, append(paths, "go.mod", "go.sum")); err != nil {
+	if u.product, err = readFiles(u.dir, []string{"go.mod", "go.sum"}); err != nil {
 		return err
 	}
+	next.module, next.ownModule = modfile.ModulePath(u.template["go.mod"].content), modfile.ModulePath(u.product["go.mod"].content)
+	if next.module == "" || next.ownModule == "" {
+		return errors.New("the product or the template has no go.mod with a module")
+	}
+	next.begin(u.template)
+	return u.files(ctx)
+}
+
+// files decides about each of the template's files, before and now.
+func (u *upgrade) files(ctx context.Context) error {
+	all := maps.Clone(u.was.began)
+	maps.Copy(all, u.is.began)
+	paths := slices.Sorted(maps.Keys(all))
+	here, err := readFiles(u.dir, paths)
+	if err != nil {
+		return err
+	}
+	maps.Copy(u.product, here)
 	for _, path := range paths {
 		if err := u.file(ctx, path); err != nil {
 			return err
@@ -127,13 +141,6 @@ func (u *upgrade) compare(ctx context.Context) (err error) {
 		u.changes[originFile] = &file{[]byte(text), 0o644}
 	}
 	return nil
-}
-
-// paths are the template's files, before and now.
-func (u *upgrade) paths() []string {
-	all := maps.Clone(u.was.began)
-	maps.Copy(all, u.is.began)
-	return slices.Sorted(maps.Keys(all))
 }
 
 func (u *upgrade) report(out io.Writer) {

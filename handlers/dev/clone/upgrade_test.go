@@ -154,18 +154,38 @@ func TestUpgrade_ToAReferenceAndNotBackwards(t *testing.T) {
 	t.Parallel()
 	template := releases(t)
 	dir := made(t, template)
+	command(t, template, "git", "checkout", "--quiet", "-b", "next")
 	release(t, template, later())
+	command(t, template, "git", "checkout", "--quiet", "v1.0.0")
 	before := everything(t, dir)
 	if out := done(t, clone.Upgrade, dir, template, "v1.0.0"); everything(t, dir) != before {
 		t.Error(out)
 	}
-	if out := done(t, clone.Upgrade, dir, "--dry-run", template); everything(t, dir) != before || !strings.Contains(out, "Call `New`") || !strings.Contains(out, "handlers/web/new.go") {
+	if out := done(t, clone.Upgrade, dir, "--dry-run", template, "next"); everything(t, dir) != before || !strings.Contains(out, "Call `New`") || !strings.Contains(out, "handlers/web/new.go") {
 		t.Errorf("a dry run: %s", out)
 	}
-	done(t, clone.Upgrade, dir, template, "HEAD")
+	done(t, clone.Upgrade, dir, template, "next")
 	commit(t, dir, "1.1.0")
 	if err := clone.Upgrade(t.Context(), dir, []string{template, "v1.0.0"}, io.Discard); err == nil || !strings.Contains(err.Error(), "1.1.0 already") {
 		t.Errorf("backwards: %v", err)
+	}
+}
+
+// A product may rename its module later, too.
+func TestUpgrade_AfterTheModuleWasRenamedByHand(t *testing.T) {
+	t.Parallel()
+	template := releases(t)
+	dir := made(t, template)
+	for _, path := range []string{"go.mod", "main.go", "handlers/product.go"} {
+		write(t, dir, map[string]string{path: strings.ReplaceAll(content(t, dir, path), "example.com/toy", "github.com/acme/billing")})
+	}
+	commit(t, dir, "renamed")
+	files := later()
+	files["main.go"] += "\n// Later.\n"
+	release(t, template, files)
+	out := done(t, clone.Upgrade, dir, template)
+	if got := content(t, dir, "main.go"); !strings.Contains(got, "github.com/acme/billing/handlers") || !strings.Contains(got, "Later.") || strings.Contains(out, "decide") {
+		t.Errorf("%s\n%s", got, out)
 	}
 }
 
