@@ -25,3 +25,9 @@ func Product(ctx context.Context, dir, name, slug string, withoutSample bool) (m
 	}
 	return files, err
 }
+
+// MergeGoMod is go.mod with the higher of each requirement.
+func MergeGoMod(ours, theirs string) (string, error) {
+	merged, err := mergeGoMod([]byte(ours), []byte(theirs))
+	return string(merged), err
+}
