@@ -5,4 +5,7 @@
 // what init was told, and of each of the template's files its hash. Because the
 // hashes are those of git's blobs, the text that a file began as is found in any
 // repository that ever had it, whatever its branches and tags are called.
+//
+// Without init and upgrade this folder goes, with ../clone.go and their lines in
+// ../production.go and main.go.
 package clone

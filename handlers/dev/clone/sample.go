@@ -1,82 +1,69 @@
 package clone
 
 import (
+	"bytes"
+	"fmt"
 	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"path"
 	"regexp"
 	"strings"
 )
 
-// sampleFiles are the sample's own: the resource notes.
-var sampleFiles = []string{"handlers/notes*.go", "templates/notes*.html", "schema/tenant/*_notes*.sql"}
+// What the sample is: the files of the resource notes, the lines that name it in
+// the product's other code, and the links to it in other pages.
+var (
+	sampleFile  = regexp.MustCompile(`^(handlers/notes\w*\.go|templates/notes\w*\.html|schema/tenant/\d+_notes\w*\.(up|down)\.sql)$`)
+	sampleLines = regexp.MustCompile(`(?m)^[\t ]*[^\s/].*([nN]ote|errBadTitle).*\n`)
+	sampleLinks = regexp.MustCompile(`(?s)[\t ]*<a [^>]*href="/notes\b[^>]*>.*?</a>\n`)
+)
 
-// sampleLinks are the links to it in other pages.
-var sampleLinks = regexp.MustCompile(`(?s)[ \t]*<a [^>]*href="/notes\b[^>]*>.*?</a>\n`)
-
-// dropSample takes the sample's files away, and its traces elsewhere: the lines
-// of the product's code that use what those files declare, and the links.
-func (t tree) dropSample() error {
-	declared := map[string]bool{}
+// dropSample takes the sample away.
+func (t tree) dropSample() (err error) {
 	for name, f := range t {
-		if !ofSample(name) {
-			continue
-		}
-		if err := declares(name, f.content, declared); err != nil {
-			return err
-		}
-		delete(t, name)
-	}
-	for name, f := range t {
-		var err error
 		switch dir := path.Dir(name); {
-		case dir == "handlers" && path.Ext(name) == ".go":
-			f.content, err = withoutUses(name, f.content, declared)
+		case sampleFile.MatchString(name):
+			delete(t, name)
+			continue
+		case dir == "handlers" && path.Ext(name) == ".go" && sampleLines.Match(f.content):
+			f.content, err = withoutUnusedImports(name, sampleLines.ReplaceAll(f.content, nil))
 		case dir == "templates" && path.Ext(name) == ".html":
 			f.content = sampleLinks.ReplaceAll(f.content, nil)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("without the lines of the sample this is not Go, so leave --without-sample out: %w", err)
 		}
 		t[name] = f
 	}
 	return nil
 }
 
-func ofSample(name string) bool {
-	for _, pattern := range sampleFiles {
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
+// withoutUnusedImports is Go code, formatted, without the imports that nothing
+// in it names. A package is taken to be called as the end of its path.
+func withoutUnusedImports(name string, content []byte) ([]byte, error) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	used := map[string]bool{}
+	for n := range ast.Preorder(parsed) {
+		if id, ok := n.(*ast.Ident); ok {
+			used[id.Name] = true
 		}
 	}
-	return false
+	for _, i := range parsed.Imports {
+		if i.Name == nil && !used[packageName(strings.Trim(i.Path.Value, `"`))] {
+			content = bytes.Replace(content, []byte("\t"+i.Path.Value+"\n"), nil, 1)
+		}
+	}
+	return format.Source(content)
 }
 
-// declares adds the names that a file of the package declares. Those of a
-// test's are not seen by other files.
-func declares(name string, content []byte, names map[string]bool) error {
-	if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
-		return nil
+func packageName(at string) string {
+	if dir, last := path.Split(at); regexp.MustCompile(`^v\d+$`).MatchString(last) {
+		at = path.Clean(dir)
 	}
-	_, parsed, err := parse(name, content)
-	if err != nil {
-		return err
-	}
-	for _, d := range parsed.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			names[d.Name.Name] = names[d.Name.Name] || d.Recv == nil
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch spec := spec.(type) {
-				case *ast.TypeSpec:
-					names[spec.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, n := range spec.Names {
-						names[n.Name] = true
-					}
-				}
-			}
-		}
-	}
-	return nil
+	return path.Base(at)
 }
