@@ -16,7 +16,7 @@ import (
 // the product's other code, and the links to it in other pages.
 var (
 	sampleFile  = regexp.MustCompile(`^(handlers/notes\w*\.go|templates/notes\w*\.html|schema/tenant/\d+_notes\w*\.(up|down)\.sql)$`)
-	sampleLines = regexp.MustCompile(`(?m)^[\t ]*[^\s/].*([nN]ote|errBadTitle).*\n`)
+	sampleLines = regexp.MustCompile(`(?m)^[\t ]*([^\s/].*)?([nN]ote|errBadTitle).*\n`)
 	sampleLinks = regexp.MustCompile(`(?s)[\t ]*<a [^>]*href="/notes\b[^>]*>.*?</a>\n`)
 )
 
