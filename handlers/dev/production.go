@@ -19,13 +19,3 @@ func Run(context.Context, server.Product, []string, config.Lookup, io.Writer) er
 func Conformance(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
 	return ErrNotBuilt
 }
-
-// Init is not part of a production build.
-func Init(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
-	return ErrNotBuilt
-}
-
-// Upgrade is not part of a production build.
-func Upgrade(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
-	return ErrNotBuilt
-}

@@ -6,6 +6,6 @@
 // hashes are those of git's blobs, the text that a file began as is found in any
 // repository that ever had it, whatever its branches and tags are called.
 //
-// Without init and upgrade this folder goes, with ../clone.go and their lines in
-// ../production.go and main.go.
+// Without init and upgrade this folder goes, with ../clone.go,
+// ../production_clone.go and their lines in main.go.
 package clone
