@@ -6,6 +6,10 @@
 // hashes are those of git's blobs, the text that a file began as is found in any
 // repository that ever had it, whatever its branches and tags are called.
 //
+// In a file that the template and the product share, what stands between
+// [template only and template only] is not in the product, and what stands
+// between [product only and product only] is shown there.
+//
 // Without init and upgrade this folder goes, with ../clone.go,
 // ../production_clone.go and their lines in main.go.
 package clone

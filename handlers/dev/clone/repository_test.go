@@ -62,6 +62,9 @@ func TestUpgrade_OfThisTemplate(t *testing.T) {
 	program(t, product, "init", "--name", "Acme Billing", "--slug", "acme-billing", "--module", "github.com/acme/billing", "--without-sample")
 	commit(t, product, "Acme Billing")
 
+	if exists(product, "handlers/dev/generator") {
+		program(t, product, "add", "invoices", "number:string:unique", "amount:numeric", "due:date", "paid:bool")
+	}
 	grow(t, product)
 	commit(t, product, "Bills")
 	moveOn(t, template)
@@ -129,8 +132,8 @@ func grow(t *testing.T, dir string) {
 	edit(t, dir, "templates/home.html", "{{end}}\n", "{{end}}\n<!-- mine -->\n")
 	write(t, dir, map[string]string{
 		"handlers/bills.go":                   "package handlers\n\n// mine\nconst bills = \"bills\"\n\nvar _ = bills\n",
-		"schema/tenant/000001_bills.up.sql":   "CREATE TABLE bills (id bigint PRIMARY KEY);\n",
-		"schema/tenant/000001_bills.down.sql": "DROP TABLE bills;\n",
+		"schema/tenant/000009_bills.up.sql":   "CREATE TABLE bills (id bigint PRIMARY KEY);\n",
+		"schema/tenant/000009_bills.down.sql": "DROP TABLE bills;\n",
 		".env.example":                        content(t, dir, ".env.example") + "BILLS_CURRENCY=EUR\n",
 	})
 }
