@@ -52,9 +52,10 @@ func TestInit_MakesAProduct(t *testing.T) {
 func TestInit_TwiceChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, toy())
-	done(t, clone.Init, dir, "--name", "Acme", "--slug", "acme")
+	const name = `Ben & "Co" \ <b>`
+	done(t, clone.Init, dir, "--name", name, "--slug", "acme")
 	before := everything(t, dir)
-	if out := done(t, clone.Init, dir, "--name", "Acme", "--slug", "acme"); !strings.Contains(out, "Nothing was changed") {
+	if out := done(t, clone.Init, dir, "--name", name, "--slug", "acme"); !strings.Contains(out, "Nothing was changed") {
 		t.Error(out)
 	}
 	if err := clone.Init(t.Context(), dir, []string{"--name", "Other", "--slug", "acme"}, io.Discard); err == nil || !strings.Contains(err.Error(), "product.go") {
