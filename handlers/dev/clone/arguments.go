@@ -71,3 +71,20 @@ func checkModule(path string) error {
 	}
 	return nil
 }
+
+// ErrUsage is wrapped by the error for arguments that are refused.
+var ErrUsage = errors.New("wrong call")
+
+// parseFlags reads flags, and returns what is left.
+func parseFlags(set *flag.FlagSet, args []string, out io.Writer) ([]string, error) {
+	var said strings.Builder
+	set.SetOutput(&said)
+	switch err := set.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, _ = io.WriteString(out, said.String())
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s", ErrUsage, strings.TrimSpace(said.String()))
+	}
+	return set.Args(), nil
+}
