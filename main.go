@@ -58,6 +58,8 @@ func table(c server.CLI) []command {
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},
 		{"doctor", "checks settings, database, platform and public address; --json", c.Doctor},
 		{"healthcheck", "asks the local server's health URL; for a container", c.Healthcheck},
+		{"init", "makes a fresh clone your own product; --name, --slug", development(c, dev.Init)},
+		{"upgrade", "takes a later version of the template over; DIR or URL, and a REF", development(c, dev.Upgrade)},
 		{"version", "prints the version", c.PrintVersion},
 	}
 	for _, own := range c.Product.Commands {
