@@ -39,6 +39,7 @@ type Config struct {
 	MetricsAddr     string        // empty: no metrics
 	DrainDelay      time.Duration // how long requests are still served after SIGTERM; may be 0
 	ShutdownTimeout time.Duration
+	IdleTimeout     time.Duration // of a connection between two requests
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
 	LogFormat       string
@@ -114,6 +115,7 @@ func (r *Reader) own() Config {
 		MetricsAddr:     r.metricsAddr("METRICS_ADDR"),
 		DrainDelay:      r.duration("DRAIN_DELAY", 5*time.Second, 0),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
+		IdleTimeout:     r.Duration("IDLE_TIMEOUT", 2*time.Minute),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),
 		LogFormat:       r.Choice("LOG_FORMAT", "json", "text"),

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/health"
 	"example.com/subproduct/handlers/platform/send"
@@ -44,6 +46,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	log, buffer := bufferedLog(settings, os.Stderr)
 	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
+	limitMemory(log, memlimit.FromCgroup)
 	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
 	log.InfoContext(ctx, "stopped")
 	return err

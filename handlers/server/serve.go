@@ -70,7 +70,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	})
 	grace, end := outlast(serving, func() time.Duration { return c.ShutdownTimeout })
 	defer end()
-	err = web.Serve(serving, grace, l, a.health.Farewell(a.echo), log)
+	err = web.Serve(serving, grace, l, c.IdleTimeout, a.health.Farewell(a.echo), log)
 	cancel(nil) // also where the listener has failed
 	a.inbox.Close(grace)
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

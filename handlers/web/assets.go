@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"mime"
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 // Assets serves the files of static/ under names that carry a hash of their
 // content, so that a browser may keep them for a year and never shows old ones.
+// They are compressed once, at start.
 type Assets struct {
 	fsys fs.FS
 	live bool
@@ -30,14 +33,20 @@ type assets struct {
 }
 
 type asset struct {
-	name    string
-	content []byte
+	content, gzip     []byte // gzip: nil where it is not worth it
+	contentType, etag string
 }
 
 // NewAssets reads and hashes every file of fsys, but for source code and
 // READMEs. With live, the files are read anew each time: for development.
 func NewAssets(fsys fs.FS, live bool) (*Assets, error) {
 	read, err := readAssets(fsys)
+	if !live {
+		for hashed, file := range read.files {
+			file.gzip = compress(file.content)
+			read.files[hashed] = file
+		}
+	}
 	return &Assets{fsys: fsys, live: live, read: read}, err
 }
 
@@ -52,12 +61,21 @@ func readAssets(fsys fs.FS) (assets, error) {
 			return err
 		}
 		sum := sha256.Sum256(content)
-		ext := path.Ext(name)
-		hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		a.urls[name], a.files[hashed] = "/static/"+hashed, asset{name, content}
+		hash, ext := hex.EncodeToString(sum[:6]), path.Ext(name)
+		hashed := strings.TrimSuffix(name, ext) + "." + hash + ext
+		a.urls[name] = "/static/" + hashed
+		a.files[hashed] = asset{content: content, contentType: contentType(ext, content), etag: hash}
 		return nil
 	})
 	return a, err
+}
+
+// contentType is said here, for http.ServeContent would look at compressed bytes.
+func contentType(ext string, content []byte) string {
+	if known := mime.TypeByExtension(ext); known != "" {
+		return known
+	}
+	return http.DetectContentType(content)
 }
 
 func (a *Assets) now() (assets, error) {
@@ -90,7 +108,19 @@ func (a *Assets) Serve(c echo.Context) error {
 	if !ok {
 		return echo.ErrNotFound
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "public, max-age=31536000, immutable")
-	http.ServeContent(c.Response(), c.Request(), file.name, time.Time{}, bytes.NewReader(file.content))
+	header, content, etag := c.Response().Header(), file.content, file.etag
+	header.Set(echo.HeaderCacheControl, "public, max-age=31536000, immutable")
+	header.Set(echo.HeaderContentType, file.contentType)
+	if file.gzip != nil {
+		header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+		if wantsGzip(c.Request()) {
+			content, etag = file.gzip, etag+"-gzip"
+			header.Set(echo.HeaderContentEncoding, "gzip")
+			// http.ServeContent leaves it out where there is an encoding.
+			header.Set(echo.HeaderContentLength, strconv.Itoa(len(content)))
+		}
+	}
+	header.Set("ETag", `"`+etag+`"`)
+	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(content))
 	return nil
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"regexp"
 	"testing"
 
 	"example.com/subproduct/handlers/handlertest"
@@ -33,7 +34,8 @@ func TestMethods_HeadAnswersWhereGetDoes(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
-	for _, path := range []string{"/", "/items", "/api/items", "/api/me", "/sessions", "/healthz", "/nothing"} {
+	sheet := regexp.MustCompile(`/static/[^"]+\.css`).FindString(b.Get("/").Body)
+	for _, path := range []string{"/", "/items", "/api/items", "/api/me", "/sessions", "/healthz", "/livez", "/readyz", "/login", sheet, "/nothing"} {
 		get, head := b.Get(path), b.Do(http.MethodHead, path, nil, nil)
 		if head.Status != get.Status || head.Body != "" || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") && get.Status == http.StatusOK {
 			t.Errorf("%s: %d %v, and GET %d", path, head.Status, head.Header, get.Status)

@@ -14,26 +14,26 @@ const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 30 * time.Second
-	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 256 << 10
 )
 
-func newServer(h http.Handler, log *slog.Logger) *http.Server {
+func newServer(idle time.Duration, h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
+		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
 // Serve answers on l until ctx ends, then stops accepting and lets what runs
-// finish until grace ends. It returns nil after a clean stop.
-func Serve(ctx, grace context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	server := newServer(h, log)
+// finish until grace ends. A connection may be idle for that long between two
+// requests. It returns nil after a clean stop.
+func Serve(ctx, grace context.Context, l net.Listener, idle time.Duration, h http.Handler, log *slog.Logger) error {
+	server := newServer(idle, h, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

@@ -21,7 +21,7 @@ func listen(t *testing.T, h http.HandlerFunc, speedUp time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := newServer(h, slog.New(slog.DiscardHandler))
+	server := newServer(2*time.Minute, h, slog.New(slog.DiscardHandler))
 	for _, limit := range []*time.Duration{&server.ReadHeaderTimeout, &server.ReadTimeout, &server.WriteTimeout, &server.IdleTimeout} {
 		if *limit <= 0 || *limit > 2*time.Minute {
 			t.Fatalf("a limit is %v", *limit)
@@ -193,7 +193,7 @@ func TestServer_HasTheLimits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(ctx, t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+		done <- Serve(ctx, t.Context(), l, time.Minute, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	}()
 	if held := drip(dial(t, l.Addr().String()), "GET / HTTP/1.1\r\nX-Slow: "); held > readHeaderTimeout+5*time.Second {
 		t.Errorf("headers may take %v", held)
