@@ -64,7 +64,13 @@ func newDesk(t *testing.T, env ...string) desk {
 // than one block the n-th.
 func recipe(t *testing.T, heading string, n int) string {
 	t.Helper()
-	text, err := os.ReadFile("restore.md")
+	return commands(t, "restore.md", heading, n)
+}
+
+// commands is recipe for any file of this folder.
+func commands(t *testing.T, file, heading string, n int) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +83,7 @@ func recipe(t *testing.T, heading string, n int) string {
 		}
 	}
 	if !found || n >= len(blocks) {
-		t.Fatalf("restore.md has no block %d under %q", n, heading)
+		t.Fatalf("%s has no block %d under %q", file, n, heading)
 	}
 	return strings.TrimSpace(blocks[n]) + "\n"
 }
