@@ -106,7 +106,7 @@ func (db *DB) commit() string { return `SET CONSTRAINTS ALL IMMEDIATE; ` + db.fo
 // transact opens a transaction with the message begin and closes it as fn's
 // end demands: commit, or rollback on an error, a panic or a runtime.Goexit.
 func (db *DB) transact(ctx context.Context, begin string, fn func(tx pgx.Tx) error) error {
-	conn, err := db.pool.Acquire(ctx)
+	conn, err := db.poolFor(ctx).Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -30,6 +30,7 @@ type attempt struct {
 func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
 	ctx, cancel := context.WithTimeout(in.base, in.options.AttemptTimeout)
 	defer cancel()
+	ctx = tenancy.WithTenant(ctx, tenancy.Tenant{Slug: slug, Status: tenancy.Active, SchemaVersion: in.system.LatestVersion()})
 	a.began, a.event.Tenant = time.Now(), slug
 	e := &a.event
 	err = in.system.TryTenant(ctx, slug, `
