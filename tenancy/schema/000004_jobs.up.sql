@@ -93,7 +93,7 @@ CREATE TABLE public.river_migration (
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT line_length CHECK (char_length(line) > 0 AND char_length(line) < 128),
     CONSTRAINT version_gte_1 CHECK (version >= 1),
-    PRIMARY KEY (line, version)
+    CONSTRAINT river_migration_pkey1 PRIMARY KEY (line, version) -- as River's own migrations name it
 );
 INSERT INTO public.river_migration (line, version) SELECT 'main', generate_series(1, 8);
 
