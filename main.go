@@ -55,6 +55,7 @@ func table(c server.CLI) []command {
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", c.Migrate},
 		{"tenants", "list, show, provision, cancel, restore, export, purge", c.Tenants},
 		{"events", "list, show, retry: the webhook inbox", c.Events},
+		{"jobs", "list, show, retry, cancel, run: the background jobs", c.Jobs},
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(c, dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},

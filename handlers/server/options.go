@@ -18,4 +18,7 @@ type Options struct {
 	Database func(*tenancy.Options)
 	// Inbox tunes the inbox; Retention, Logger and Conns are not taken from here.
 	Inbox inbox.Options
+	// NoJobs leaves the jobs to somebody else: to other replicas, or to a test
+	// that runs what is due.
+	NoJobs bool
 }

@@ -16,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // Product is everything that makes one product different from another. Only
@@ -43,6 +44,9 @@ type Product struct {
 	Events   inbox.Handlers
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
+	// Jobs declares the product's background jobs: what handlers run, and when.
+	// With none, nothing of them costs anything.
+	Jobs func(*tenancy.DB) []jobs.Declared
 	// Background is what goes on beside the requests, in every replica, from
 	// when the shared schema is there until ctx ends. After an error or a panic
 	// it runs again. db.EachTenant gives it contexts on which InTx works.

@@ -87,6 +87,7 @@ func (a *app) work(ctx context.Context) error {
 		background.Go(func() { a.db.MigrateInBackground(ctx) })
 	}
 	background.Go(func() { a.background(ctx) })
+	background.Go(func() { a.jobs.Run(ctx) })
 	a.inbox.Run(ctx)
 	background.Wait()
 	return nil

@@ -16,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/webhook"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // app is the parts that serve a product, each made of those above it.
@@ -27,6 +28,7 @@ type app struct {
 	db       *tenancy.DB
 	health   *health.Health
 	inbox    *inbox.Inbox
+	jobs     *jobs.Engine
 	sessions *session.Manager
 	sso      *sso.SSO
 	webhook  *webhook.Receiver
@@ -46,7 +48,10 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
 	a.sso = a.signOn()
 	var err error
-	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)
+	if err = a.declareJobs(); err != nil {
+		return nil, err
+	}
+	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)-a.jobs.Conns()
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}

@@ -78,6 +78,14 @@ func New(db *tenancy.DB, declared []Declared, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// Conns is how many connections the engine takes at most: none without jobs.
+func (e *Engine) Conns() int {
+	if e.river == nil {
+		return 0
+	}
+	return e.options.Conns
+}
+
 // newRiver configures River; alone has it neither lead nor schedule.
 func (e *Engine) newRiver(alone bool) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()

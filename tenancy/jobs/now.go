@@ -39,6 +39,17 @@ func RunNow(ctx context.Context, db *tenancy.DB, declared []Declared, kind strin
 	return 0, fmt.Errorf("%s: %w", kind, ErrNoSchedule)
 }
 
+// Schedules are the kinds that have one.
+func Schedules(declared []Declared) []string {
+	names := []string{}
+	for _, d := range declared {
+		if d.run == nil {
+			names = append(names, d.kind)
+		}
+	}
+	return names
+}
+
 // Counts are how jobs stand.
 type Counts struct {
 	Pending, Running, Failed int64
