@@ -62,7 +62,8 @@ func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	batch.Queue(`
 		UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
 		WHERE slug = $1`, slug.s)
-	EndWithCancelled(batch, slug)
+	batch.Queue(EndSessionsOfCancelled, slug.s)
+	batch.Queue(EndJobsOfCancelled, slug.s)
 	results := tx.SendBatch(ctx, batch)
 	tag, err := results.Exec()
 	if err = errors.Join(err, results.Close()); err != nil {
@@ -74,19 +75,20 @@ func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	return nil
 }
 
-// EndWithCancelled queues what ends with a tenant's access, if the tenant is
-// cancelled by then: its sessions, and its waiting jobs. A job that is running
-// fails at its next data call, and is marked so that it is not tried again.
-func EndWithCancelled(batch *pgx.Batch, slug Slug) {
-	batch.Queue(`
-		DELETE FROM public.sessions s USING public.tenants t
-		WHERE s.tenant_slug = $1 AND t.slug = $1 AND t.status = 'cancelled'`, slug.s)
-	batch.Queue(`
-		UPDATE public.river_job j SET
-			state = CASE WHEN j.state = 'running' THEN j.state ELSE 'cancelled' END,
-			finalized_at = CASE WHEN j.state = 'running' THEN NULL ELSE now() END,
-			metadata = j.metadata || jsonb_build_object('cancel_attempted_at', now())
-		FROM public.tenants t
-		WHERE t.slug = $1 AND t.status = 'cancelled' AND j.metadata @> jsonb_build_object('tenant', $1::text)
-			AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`, slug.s)
-}
+// EndSessionsOfCancelled is SQL that ends the sessions of tenant $1 if it is
+// cancelled.
+const EndSessionsOfCancelled = `
+	DELETE FROM public.sessions s USING public.tenants t
+	WHERE s.tenant_slug = $1 AND t.slug = $1 AND t.status = 'cancelled'`
+
+// EndJobsOfCancelled is SQL that cancels the waiting jobs of tenant $1 if it is
+// cancelled. One that is running fails at its next data call, and is marked so
+// that River does not try it again.
+const EndJobsOfCancelled = `
+	UPDATE public.river_job j SET
+		state = CASE WHEN j.state = 'running' THEN j.state ELSE 'cancelled' END,
+		finalized_at = CASE WHEN j.state = 'running' THEN NULL ELSE now() END,
+		metadata = j.metadata || jsonb_build_object('cancel_attempted_at', now())
+	FROM public.tenants t
+	WHERE t.slug = $1 AND t.status = 'cancelled' AND j.metadata @> jsonb_build_object('tenant', $1::text)
+		AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`

@@ -100,7 +100,8 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
 		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema())
 	if becomes == "cancelled" {
-		tenancy.EndWithCancelled(batch, s.tenant)
+		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
+		batch.Queue(tenancy.EndJobsOfCancelled, s.tenant.String())
 	}
 	results := in.system.SendBatch(ctx, batch)
 	err := results.QueryRow().Scan(&s.id, &s.status)

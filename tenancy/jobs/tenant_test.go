@@ -168,3 +168,28 @@ func TestPurge_DeletesTheTenantsJobs(t *testing.T) {
 		t.Errorf("%d jobs are left, want the other tenant's and the shared one", n)
 	}
 }
+
+// A job that runs while its tenant is purged has no row to end in; others go on.
+func TestPurge_OfAJobThatRuns(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
+	running, purged := make(chan struct{}), make(chan struct{})
+	o.start(t, jobs.Options{Slots: 1}, jobs.Handle(func(ctx context.Context, n note) error {
+		if n.Text == "running" {
+			close(running)
+			<-purged
+		}
+		return o.write(ctx, n)
+	}))
+	o.insert(t, acme, note{"running"})
+	<-running
+	o.insert(t, globex, note{"next"})
+	must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
+	must(t, o.db.Purge(t.Context(), slugOf(t, "acme")))
+	close(purged)
+	await(t, "the next job is done", func() bool { return o.statuses(t, "globex")[jobs.Done] == 1 })
+	if counts := o.statuses(t, "acme"); len(counts) != 0 {
+		t.Errorf("%v are left", counts)
+	}
+}
