@@ -35,7 +35,7 @@ func (db *DB) EachTenant(ctx context.Context, fn func(ctx context.Context) error
 }
 
 func (db *DB) activeAfter(ctx context.Context, after string) ([]Tenant, error) {
-	rows, err := db.poolFor(ctx).Query(ctx, `
+	rows, err := db.pool.Query(ctx, `
 		SELECT `+tenantColumns+` FROM public.tenants
 		WHERE status = 'active' AND slug > $1 ORDER BY slug LIMIT $2`, after, eachPage)
 	if err != nil {

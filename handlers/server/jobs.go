@@ -3,27 +3,35 @@ package server
 import (
 	"fmt"
 
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/jobs"
 )
 
-// Where jobs are declared they take half of the inbox's connections: requests
-// have what they have without them.
-func jobsConns(total int) int { return max(jobs.LeastConns, inboxConns(total)/2) }
+// split is splitConns for this product: the engine of its jobs, where it has
+// any, takes its connections from the requests'. It returns an error where these
+// are too few for that.
+func (p Product) split(total int, o Options) (split, error) {
+	s := splitConns(total)
+	if p.Jobs == nil || o.NoJobs || len(p.Jobs(new(tenancy.DB))) == 0 {
+		return s, nil
+	}
+	if least := config.LeastConns + jobs.Conns; total < least {
+		return s, unusable(fmt.Errorf("DATABASE_MAX_CONNS is %d: with background jobs it is at least %d", total, least))
+	}
+	s.jobs, s.requests = jobs.Conns, s.requests-jobs.Conns
+	return s, nil
+}
 
-// leastWithJobs is config.LeastConns for a product with jobs.
-const leastWithJobs = 10
-
-// declareJobs makes the engine of the product's jobs. It returns an error for a
-// declaration that cannot be, and for too few connections.
-func (a *app) declareJobs() (err error) {
+// newJobs makes the engine of the product's jobs; their handlers use the
+// requests' connections, half of them at most.
+func (a *app) newJobs(conns split) (err error) {
 	var declared []jobs.Declared
-	if a.product.Jobs != nil && !a.options.NoJobs {
+	if conns.jobs > 0 {
 		declared = a.product.Jobs(a.db)
 	}
-	total := a.config.DatabaseMaxConns
-	if len(declared) > 0 && total < leastWithJobs {
-		return unusable(fmt.Errorf("DATABASE_MAX_CONNS is %d: a product with background jobs needs at least %d", total, leastWithJobs))
-	}
-	a.jobs, err = jobs.New(a.db, declared, jobs.Options{Conns: jobsConns(total), Shutdown: a.config.ShutdownTimeout, Logger: a.log})
+	a.jobs, err = jobs.New(a.db, declared, jobs.Options{
+		Slots: max(1, conns.requests/2), Shutdown: a.config.ShutdownTimeout, Logger: a.log,
+	})
 	return err
 }

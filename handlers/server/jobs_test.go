@@ -15,7 +15,7 @@ import (
 // tenant who asked.
 func TestJobs_AreWorkedByTheServer(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "10"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "8"}})
 	acme, _ := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 	if answer := acme.API(http.MethodPost, "/api/restock/pears", ""); answer.Status != http.StatusAccepted {
 		t.Fatalf("%d %s", answer.Status, answer.Body)

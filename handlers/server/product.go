@@ -45,8 +45,9 @@ type Product struct {
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
 	// Jobs declares the product's background jobs: what handlers run, and when.
-	// With none, nothing of them costs anything.
-	Jobs func(*tenancy.DB) []jobs.Declared
+	// With none, nothing of them costs anything. It declares and does nothing
+	// else: it is called more than once, and before db can be used.
+	Jobs func(db *tenancy.DB) []jobs.Declared
 	// Background is what goes on beside the requests, in every replica, from
 	// when the shared schema is there until ctx ends. After an error or a panic
 	// it runs again. db.EachTenant gives it contexts on which InTx works.

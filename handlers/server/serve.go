@@ -26,7 +26,12 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	database := p.database(c, log)
-	database.MaxConns, database.MigrateOnUse = requestConns(c.DatabaseMaxConns), c.MigrateOnStart
+	conns, err := p.split(c.DatabaseMaxConns, o)
+	if err != nil {
+		return err
+	}
+	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests
+	database.MigrateOnUse = c.MigrateOnStart
 	if o.Database != nil {
 		o.Database(&database)
 	}
@@ -36,9 +41,14 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	}
 	defer db.Close()
 	a, err := wire(p, c, db, o, log)
+	if err == nil {
+		err = a.newJobs(conns)
+	}
 	if err != nil {
 		return err
 	}
+	log.InfoContext(ctx, "database connections", "requests", db.Lanes(), "sessions", conns.sessions,
+		"inbox", conns.inbox, "jobs", conns.jobs, "tenants", conns.tenants, "probe", conns.probe)
 	for _, warning := range c.Warnings() {
 		log.WarnContext(ctx, warning)
 	}

@@ -16,7 +16,7 @@ func (e *Engine) RunDue(ctx context.Context) error {
 	if e.river == nil {
 		return nil
 	}
-	defer e.close()
+	defer e.system.Close()
 	e.options.Slots, e.options.Poll = 1, 5*time.Millisecond
 	alone, err := e.newRiver(true)
 	if err == nil {
@@ -26,10 +26,10 @@ func (e *Engine) RunDue(ctx context.Context) error {
 		return fmt.Errorf("run jobs: %w", err)
 	}
 	for left := 1; left > 0 && err == nil && ctx.Err() == nil; {
-		_, err = e.own.Exec(ctx, `
+		_, err = e.system.Exec(ctx, `
 			UPDATE public.river_job SET state = 'available' WHERE state IN ('retryable', 'scheduled') AND scheduled_at <= now()`)
 		if err == nil {
-			err = e.own.QueryRow(ctx, `
+			err = e.system.QueryRow(ctx, `
 				SELECT count(*) FROM public.river_job
 				WHERE state = 'running' OR state = 'available' AND scheduled_at <= now() AND kind = ANY ($1)`, slices.Collect(maps.Keys(e.handlers))).Scan(&left)
 		}

@@ -21,14 +21,12 @@ type Engine struct {
 	options   Options
 	log       *slog.Logger
 	river     *river.Client[pgx.Tx] // nil: no jobs are declared
-	own       *tenancy.System       // River's connections
-	data      *tenancy.System       // those of the handlers
+	system    *tenancy.System       // River's connections; the handlers use those of the requests
 }
 
 // Options tune an Engine; the zero value is what production wants.
 type Options struct {
-	Conns    int           // connections of its own, at least LeastConns; 0: 4
-	Slots    int           // jobs that run at once; 0: 10
+	Slots    int           // jobs that run at once; 0: 3
 	Poll     time.Duration // how often to look for work; 0: 1 s
 	Timeout  time.Duration // of one attempt; 0: 5 minutes
 	Rescue   time.Duration // when a running job is taken for lost with its process; over Timeout; 0: 15 minutes
@@ -37,8 +35,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	o.Conns = max(o.Conns, LeastConns)
-	o.Slots = cmp.Or(o.Slots, 10)
+	o.Slots = cmp.Or(o.Slots, 3)
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Minute)
 	o.Rescue = cmp.Or(o.Rescue, 15*time.Minute)
@@ -47,13 +44,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-const (
-	// engineConns are River's, so that a handler that holds a transaction keeps
-	// no finished job from being marked as done.
-	engineConns = 2
-	// LeastConns is how many connections an engine cannot run without.
-	LeastConns = engineConns + 1
-)
+// Conns is how many connections an engine has of its own: the end of a job is
+// written down when handlers and requests use up all others.
+const Conns = 2
 
 // New returns the engine of the jobs that a product declares; where that is none,
 // its Run returns at once and nothing is connected. It returns an error that
@@ -65,25 +58,14 @@ func New(db *tenancy.DB, declared []Declared, o Options) (*Engine, error) {
 		return e, err
 	}
 	var err error
-	if e.own, err = db.NewSystem(engineConns); err != nil {
+	if e.system, err = db.NewSystem(Conns); err != nil {
 		return nil, err
 	}
-	if e.data, err = db.NewSystem(o.Conns - engineConns); err == nil {
-		e.river, err = e.newRiver(false)
-	}
-	if err != nil {
-		e.close()
+	if e.river, err = e.newRiver(false); err != nil {
+		e.system.Close()
 		return nil, err
 	}
 	return e, nil
-}
-
-// Conns is how many connections the engine takes at most: none without jobs.
-func (e *Engine) Conns() int {
-	if e.river == nil {
-		return 0
-	}
-	return e.options.Conns
 }
 
 // newRiver configures River; alone has it neither lead nor schedule.
@@ -92,7 +74,7 @@ func (e *Engine) newRiver(alone bool) (*river.Client[pgx.Tx], error) {
 	for kind := range e.handlers {
 		river.AddWorkerArgs(workers, stored{kind}, &worker{engine: e})
 	}
-	return river.NewClient(e.own.River(), &river.Config{
+	return river.NewClient(e.system.River(), &river.Config{
 		Schema:                 "public", // else a tenant's search_path would lead it
 		PollOnly:               true,     // LISTEN hears nothing behind a pooler
 		FetchOnlyKnownKinds:    true,     // a newer replica's jobs wait for it
@@ -118,7 +100,7 @@ func (e *Engine) Run(ctx context.Context) {
 	if e.river == nil {
 		return
 	}
-	defer e.close()
+	defer e.system.Close()
 	if !e.start(ctx) {
 		return
 	}
@@ -145,14 +127,6 @@ func (e *Engine) start(ctx context.Context) bool {
 		select {
 		case <-ctx.Done():
 		case <-time.After(e.options.Poll):
-		}
-	}
-}
-
-func (e *Engine) close() {
-	for _, system := range []*tenancy.System{e.own, e.data} {
-		if system != nil {
-			system.Close()
 		}
 	}
 }

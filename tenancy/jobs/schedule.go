@@ -38,9 +38,9 @@ func (e *Engine) insertDue(ctx context.Context) error {
 		}
 		seconds := int64(s.every.Seconds())
 		// A schedule that is new begins now.
-		_, err = e.own.Exec(ctx, `INSERT INTO public.job_schedules (kind, done_until) VALUES ($1, now()) ON CONFLICT DO NOTHING`, s.kind)
+		_, err = e.system.Exec(ctx, `INSERT INTO public.job_schedules (kind, done_until) VALUES ($1, now()) ON CONFLICT DO NOTHING`, s.kind)
 		if err == nil {
-			_, err = e.own.Exec(ctx, dueSQL(s.shared), s.kind, string(args), seconds, max(seconds/catchUp, 2*tickSeconds), tickSeconds/2)
+			_, err = e.system.Exec(ctx, dueSQL(s.shared), s.kind, string(args), seconds, max(seconds/catchUp, 2*tickSeconds), tickSeconds/2)
 		}
 		if err != nil {
 			return fmt.Errorf("schedule of %s: %w", s.kind, err)

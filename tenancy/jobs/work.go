@@ -56,8 +56,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[stored]) error {
 	return storable{err}
 }
 
-// attempt calls the handler, in a context of the job's tenant as it is now, on
-// the connections of the jobs.
+// attempt calls the handler, in a context of the job's tenant as it is now.
 func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant string, err error) {
 	var of struct {
 		Tenant string `json:"tenant"`
@@ -65,7 +64,6 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 	if err := json.Unmarshal(job.Metadata, &of); err != nil {
 		return "", Permanent(fmt.Errorf("metadata: %w", err))
 	}
-	ctx = e.data.OnOwnConns(ctx)
 	handler := e.handlers[job.Kind]
 	switch {
 	case handler.shared && of.Tenant != "":
