@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -92,7 +93,10 @@ func TestCancel_AJobThatCameTooLateDoesNotRun(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	acme := o.tenant(t, "acme")
-	must(t, o.db.InTx(acme, func(tx pgx.Tx) error { // which was opened before
+	must(t, o.db.InTx(acme, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(acme, `SELECT 1`); err != nil { // with which it begins
+			return err
+		}
 		must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
 		return jobs.Insert(acme, tx, note{"late"})
 	}))
@@ -111,7 +115,7 @@ func TestCancel_ByAnEventEndsJobsToo(t *testing.T) {
 	} {
 		o := newOffice(t)
 		o.insert(t, o.tenant(t, "acme"), note{"x"})
-		in, err := inbox.New(o.db, handlers, inbox.Options{})
+		in, err := inbox.New(o.db, handlers, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		outcome, err := in.Deliver(t.Context(), inbox.Delivery{Type: "tenant.cancelled", Tenant: "acme", Body: []byte(`{}`), SignedWith: "current"})
 		in.Close(t.Context())
@@ -136,7 +140,7 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 	defer db.Close()
 	in, err := inbox.New(db, inbox.Handlers{"paid": {Apply: func(ctx context.Context, tx pgx.Tx, _ inbox.Event) error {
 		return jobs.Insert(ctx, tx, note{"paid"})
-	}}}, inbox.Options{})
+	}}}, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	defer in.Close(t.Context())
 	for _, event := range []string{"subscription.created", "paid"} {

@@ -168,7 +168,7 @@ func TestRun_EndsInTime(t *testing.T) {
 		<-stopping
 		if n.Text == "long" {
 			<-ctx.Done()
-			return ctx.Err()
+			return errors.New("cut short")
 		}
 		return nil
 	}))
