@@ -68,6 +68,9 @@ func TestSchedule_CatchesUp(t *testing.T) {
 	if n := count(); n < 715 || n > 720 {
 		t.Errorf("%d jobs, want one for each of 720 tenants", n)
 	}
+	if !query[bool](t, o.url, `SELECT done_until > now() - interval '2 minutes' FROM public.job_schedules`) {
+		t.Error("it is still behind")
+	}
 }
 
 // A tick of 5 seconds inserts some 14 of 10,000 that are due each hour.
