@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	_ "net/http/pprof" // on the address of the bare Echo
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,6 +196,7 @@ func bareEcho(ctx context.Context) (*echo.Echo, error) {
 		}
 		return c.JSON(http.StatusOK, map[string][]note{"notes": found})
 	})
+	e.GET("/debug/pprof/*", echo.WrapHandler(http.DefaultServeMux))
 	e.GET("/cost", func(c echo.Context) error {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -7,7 +7,8 @@
 //
 // SPEED_SECONDS is how long each turn takes (3), SPEED_ROUNDS how many there are
 // (5), SPEED_CLIENTS how many connections ask (64). The server, those who ask
-// and PostgreSQL are processes of their own.
+// and PostgreSQL are processes of their own. SPEED_PROFILE names a folder for
+// profiles of the server, of processor time and of allocations, by way.
 package speed
 
 import (
@@ -146,6 +147,7 @@ func median(rs []result, of func(result) float64) float64 {
 // ask has the load process ask for path, and reads what it cost.
 func (s *running) ask(b *testing.B, path string, tenants int, zipf bool) result {
 	b.Helper()
+	defer s.profile(path)()
 	before := s.cost(b)
 	address := s.app
 	if path == "bare" {
