@@ -152,9 +152,11 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if db.options.Configure != nil {
 		db.options.Configure(config)
 	}
-	db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
-	db.tracer = config.ConnConfig.Tracer
-	db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
+	if db.pool == nil { // the first: all are alike, and a later one is made while these are read
+		db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
+		db.tracer = config.ConnConfig.Tracer
+		db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
