@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"html"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ func TestProduct_IsServed(t *testing.T) {
 	t.Parallel()
 	product := handlers.Product()
 	site := handlertest.Start(t, product, handlertest.Setup{})
-	if page := site.Browser(t).Get("/"); page.Status != http.StatusOK || !strings.Contains(page.Body, product.Name) {
+	if page := site.Browser(t).Get("/"); page.Status != http.StatusOK || !strings.Contains(html.UnescapeString(page.Body), product.Name) {
 		t.Errorf("landing page: %d %s", page.Status, page.Body)
 	}
 	if page := site.SignIn(t, "acme").Get("/"); page.Status != http.StatusOK || !strings.Contains(page.Body, "user@acme.example") {

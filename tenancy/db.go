@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
@@ -27,6 +28,7 @@ type DB struct {
 	tenant   *migrations
 	options  Options
 	log      *slog.Logger
+	failover failover
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
@@ -65,7 +67,10 @@ type Options struct {
 	ConnMemory int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
-	Logger       *slog.Logger // nil: slog.Default()
+	// LogSlower has statements that take longer be logged; 0: none are.
+	LogSlower time.Duration
+	Logger    *slog.Logger    // nil: slog.Default()
+	Tracer    pgx.QueryTracer // nil: none; of every connection
 	// Configure, when not nil, may change the configuration of every pool.
 	Configure func(*pgxpool.Config)
 }
@@ -144,13 +149,21 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.BuildContextWatcherHandler = newCanceller
+	config.ConnConfig.DialFunc, config.PingTimeout, config.ConnConfig.OnPgError = dial(), pingTimeout, db.failover.keep
+	config.ConnConfig.Tracer = &tracer{db}
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
 	}
+	if db.options.Tracer != nil {
+		config.ConnConfig.Tracer = db.options.Tracer
+	}
 	config.AfterConnect = db.ready
 	if db.options.Configure != nil {
 		db.options.Configure(config)
+	}
+	if _, alone := config.ConnConfig.Tracer.(*tracer); !alone {
+		config.ConnConfig.Tracer = multitracer.New(&tracer{db}, config.ConnConfig.Tracer)
 	}
 	if db.pool == nil { // the first: all are alike, and a later one is made while these are read
 		db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
@@ -161,6 +174,7 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
+	db.failover.watch(pool)
 	return pool, nil
 }
 

@@ -62,7 +62,7 @@ const LockKey = lockSpace
 
 // heldSetting is on for as long as a transaction of TryTenant lasts: Held reads
 // it, so that a handler's own COMMIT is noticed.
-const heldSetting = "subproduct.tenant_lock"
+const heldSetting = "tenancy.tenant_lock"
 
 // Held is an SQL condition: the statement runs in the transaction that
 // TryTenant has opened, and not in one that somebody has begun after it.

@@ -15,7 +15,7 @@ import (
 func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	return tenancy.Options{
 		URL: c.DatabaseURL.Reveal(), Name: p.Slug, Logger: log,
-		Tenant: p.TenantSchema, Shared: p.SharedSchema, OnProvision: p.OnProvision,
+		Tenant: p.TenantSchema, Shared: p.SharedSchema, OnProvision: p.OnProvision, Tracer: p.Tracer,
 	}
 }
 
@@ -65,5 +65,6 @@ func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(
 	if asksForHelp(args) {
 		return asUsage(run(ctx, nil, args, c.Stdout)) // which parses first, and ends there
 	}
+	ctx = tenancy.WithActor(ctx, operator())
 	return c.withDatabase(ctx, conns, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })
 }

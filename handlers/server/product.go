@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
@@ -38,6 +39,12 @@ type Product struct {
 	// every command that opens the database.
 	Settings func(*config.Reader)
 	Routes   func(Routes)
+	// Middleware is around every request, the first outermost: tracing, for
+	// example. The request has its id and its route's pattern, and an error has
+	// been answered when it comes back. Nothing recovers from a panic of its own.
+	Middleware []echo.MiddlewareFunc
+	// Tracer hears of every statement on every connection to the database.
+	Tracer pgx.QueryTracer
 	// Events are what the product does with the platform's events. An entry
 	// for subscription.created or tenant.cancelled runs after what the server
 	// itself does, in the same transaction.
@@ -57,6 +64,11 @@ type Product struct {
 	// for a tenant that is there, or is restored. An error undoes everything, and
 	// it is tried again: have no effects outside of tx.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
+	// OnSignIn runs at each sign-in with a browser, before there is a session, in
+	// a transaction on the data of the user's tenant. An error rolls it back, is
+	// answered as a handler's would be, and nobody is signed in. It may run twice,
+	// as a function of InTx may.
+	OnSignIn func(ctx context.Context, tx pgx.Tx, user session.User) error
 }
 
 // Routes is what a product's routes are added to.
@@ -64,6 +76,9 @@ type Routes struct {
 	Public *echo.Group // anybody; session.From says who is signed in, if anybody
 	User   *echo.Group // signed-in requests alone: DB works on the data of their tenant
 	DB     *tenancy.DB
+	// PublicURL is the setting, without a slash at its end: for addresses that
+	// leave this server, in mails for example.
+	PublicURL string
 }
 
 // Command is a command of the product's own, listed and run beside the

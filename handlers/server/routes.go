@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/handlers/webhook"
 )
 
 // callbackPath is the path of {callback_url}.
@@ -19,10 +21,11 @@ const callbackPath = "/sso/callback"
 func (a *app) routes(e *echo.Echo) {
 	e.GET("/healthz", a.health.Healthz)
 	e.GET("/livez", a.health.Livez)
+	e.GET("/readyz", a.health.Readyz)
 	e.GET("/static/*", a.assets.Serve)
 
 	open := e.Group("", a.health.Gate)
-	open.POST("/webhooks/platform", a.webhook.Receive)
+	e.POST("/webhooks/platform", a.webhook.Receive, webhook.Deadline, a.health.Gate)
 
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)
@@ -44,7 +47,7 @@ func (a *app) routes(e *echo.Echo) {
 
 	if a.product.Routes != nil {
 		public := browser.Group("", web.LimitBody, web.ValidText)
-		a.product.Routes(Routes{Public: public, User: user, DB: a.db})
+		a.product.Routes(Routes{Public: public, User: user, DB: a.db, PublicURL: strings.TrimSuffix(a.config.PublicURL.String(), "/")})
 	}
 
 	// Last, for each group has set one of its own: what does not exist is 404 to

@@ -19,6 +19,8 @@ type Page struct {
 	User      any // nil when nobody is signed in
 	RequestID string
 	Data      any // what the handler passed to Render
+
+	plan string // of who is signed in, for HasPlan
 }
 
 // Renderer is Echo's renderer: c.Render(status, "notes.html", data) shows data
@@ -66,8 +68,9 @@ func (r *Renderer) Render(w io.Writer, name string, data any, c echo.Context) (e
 			return err
 		}
 	}
+	plan, _ := c.Get(planKey).(string)
 	return page.Execute(w, Page{
-		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Data: data,
+		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Data: data, plan: plan,
 	})
 }
 

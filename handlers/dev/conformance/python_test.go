@@ -19,7 +19,7 @@ func startPython(t *testing.T, platform string, args ...string) (url string) {
 	if err != nil {
 		t.Skip("python3 is not installed")
 	}
-	command := exec.Command(python, append([]string{"testdata/subproduct.py"}, args...)...)
+	command := exec.Command(python, append([]string{"testdata/product.py"}, args...)...)
 	command.Env = append(os.Environ(), "PLATFORM_URL="+platform, "PLATFORM_BASE_URL="+platform, "no_proxy=*")
 	for _, name := range []string{"APP_SLUG", "PLATFORM_API_KEY", "WEBHOOK_SECRET"} {
 		value, _ := environment(name)
@@ -43,7 +43,7 @@ func startPython(t *testing.T, platform string, args ...string) (url string) {
 
 // A sub-product that is not ours, and not in Go: what it does right passes,
 // what it has not is skipped, and what it does wrong is found.
-func TestASubProductInPython(t *testing.T) {
+func TestAProductInPython(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args, broken []string

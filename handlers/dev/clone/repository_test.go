@@ -1,0 +1,161 @@
+package clone_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/subproduct/handlers/dev/clone"
+)
+
+// root is this repository.
+const root = "../../.."
+
+// inTheTemplate skips what is about the template itself in a product.
+func inTheTemplate(t *testing.T) {
+	t.Helper()
+	if exists(root, ".template") {
+		t.Skip("this is a product")
+	}
+}
+
+// named finds the template's name and slug.
+var named = regexp.MustCompile(`(?i).*sub` + `product.*`)
+
+// But for the module's path, no file of a product names the template.
+func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	inTheTemplate(t)
+	for _, withoutSample := range []bool{false, true} {
+		files, err := clone.Product(t.Context(), root, "Acme Billing", "acme-billing", withoutSample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, text := range files {
+			if line := named.FindString(strings.ReplaceAll(text, "example.com/subproduct", "")); line != "" && path != ".template" {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+		if _, ok := files["handlers/notes.go"]; ok == withoutSample || len(files) < 300 {
+			t.Errorf("%d files; the sample is there: %v", len(files), ok)
+		}
+	}
+}
+
+// This template as its user meets it: cloned, made a product without the sample,
+// grown by hand, and upgraded after the template has moved on.
+func TestUpgrade_OfThisTemplate(t *testing.T) {
+	t.Parallel()
+	inTheTemplate(t)
+	if testing.Short() {
+		t.Skip("it builds this program twice")
+	}
+	template, product := t.TempDir(), filepath.Join(t.TempDir(), "billing")
+	if err := clone.Copy(t.Context(), root, template); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, template, "1")
+	command(t, ".", "git", "clone", "--quiet", template, product)
+	program(t, product, "init", "--name", "Acme Billing", "--slug", "acme-billing", "--module", "github.com/acme/billing", "--without-sample")
+	commit(t, product, "Acme Billing")
+
+	if exists(product, "handlers/dev/generator") {
+		program(t, product, "add", "invoices", "number:string:unique", "amount:numeric", "due:date", "paid:bool")
+	}
+	grow(t, product)
+	commit(t, product, "Bills")
+	moveOn(t, template)
+	commit(t, template, "2")
+	out := program(t, product, "upgrade", template)
+	for _, want := range []string{"999.1.0", "Say so.", "Dockerfile\n", "README.md\n", ".env.example\n", "handlers\t"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "decide") {
+		t.Error(out)
+	}
+	for path, want := range map[string]string{
+		"Dockerfile":                       "# theirs",
+		"README.md":                        "Bills for Acme.",
+		".env.example":                     "BILLS_CURRENCY=EUR",
+		".golangci.yml":                    "# theirs",
+		"handlers/web/later.go":            `"github.com/acme/billing/tenancy"`,
+		"handlers/bills.go":                "mine",
+		"tenancy/schema/999999_new.up.sql": "CREATE TABLE",
+		"templates/home.html":              "<!-- mine -->",
+	} {
+		if got := content(t, product, path); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s", path, want)
+		}
+	}
+	for path := range strings.FieldsSeq(command(t, product, "git", "ls-files", "--cached", "--others", "--exclude-standard")) {
+		if exists(product, path) && path != ".template" && named.MatchString(content(t, product, path)) {
+			t.Errorf("%s names the template: %s", path, named.FindString(content(t, product, path)))
+		}
+		if strings.Contains(path, "notes") {
+			t.Errorf("%s came with the upgrade", path)
+		}
+	}
+}
+
+// program runs the program in dir as its user does.
+func program(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "go", append([]string{"run", "."}, args...)...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// edit changes text in a file that has it.
+func edit(t *testing.T, dir, path, old, with string) {
+	t.Helper()
+	text := content(t, dir, path)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	write(t, dir, map[string]string{path: strings.Replace(text, old, with, 1)})
+}
+
+// grow is what a product does with its own files, and with those it shares.
+func grow(t *testing.T, dir string) {
+	t.Helper()
+	edit(t, dir, "README.md", "say it here.", "Bills for Acme.")
+	edit(t, dir, "Dockerfile", "EXPOSE 8080", "# mine\nEXPOSE 8080")
+	edit(t, dir, "templates/home.html", "{{end}}\n", "{{end}}\n<!-- mine -->\n")
+	write(t, dir, map[string]string{
+		"handlers/bills.go":                   "package handlers\n\n// mine\nconst bills = \"bills\"\n\nvar _ = bills\n",
+		"schema/tenant/000009_bills.up.sql":   "CREATE TABLE bills (id bigint PRIMARY KEY);\n",
+		"schema/tenant/000009_bills.down.sql": "DROP TABLE bills;\n",
+		".env.example":                        content(t, dir, ".env.example") + "BILLS_CURRENCY=EUR\n",
+	})
+}
+
+// moveOn is a later version of the template: ten changes, where they may be.
+func moveOn(t *testing.T, dir string) {
+	t.Helper()
+	edit(t, dir, "handlers/server/CHANGES.md", "\n## ", "\n## 999.1.0\n\nSay so.\n\n## ")
+	edit(t, dir, "Dockerfile", "WORKDIR /src", "# theirs\nWORKDIR /src")
+	edit(t, dir, "README.md", "## Operate it", "theirs\n\n## Operate it")
+	edit(t, dir, ".env.example", "# --- Required", "# theirs\n# --- Required")
+	edit(t, dir, ".golangci.yml", "linters:", "linters: # theirs")
+	edit(t, dir, "handlers/web/doc.go", "package web", "package web // theirs")
+	edit(t, dir, "templates/templates.go", "package templates", "package templates // theirs")
+	edit(t, dir, "templates/home.html", "{{end}}\n", "{{end}}\n<!-- theirs -->\n")
+	if err := os.Remove(filepath.Join(dir, "handlers/handlertest/fixture/schema/shared/000001_colours.down.sql")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{
+		"handlers/web/later.go":              "package web\n\nimport \"example.com/subproduct/tenancy\"\n\nvar _ tenancy.Slug\n",
+		"handlers/notes_later.go":            "package handlers\n\nvar _ = notes{}.later\n",
+		"tenancy/schema/999999_new.up.sql":   "CREATE TABLE public.later (id bigint PRIMARY KEY);\n",
+		"tenancy/schema/999999_new.down.sql": "DROP TABLE public.later;\n",
+	})
+}
