@@ -5,7 +5,7 @@
 //
 // To take it out: delete this folder, tenancy/river.go, and what the compiler
 // then misses; add a migration that drops the tables of
-// tenancy/schema/000004_jobs.up.sql.
+// tenancy/schema/000003_jobs.up.sql.
 package jobs
 
 import (
