@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -44,7 +45,10 @@ func (a *app) routes(e *echo.Echo) {
 
 	if a.product.Routes != nil {
 		public := browser.Group("", web.LimitBody, web.ValidText)
-		a.product.Routes(Routes{Public: public, User: user, DB: a.db})
+		upload := func(most int64, d time.Duration) *echo.Group {
+			return open.Group("", web.DeadlineAfter(d), a.sso.Identify, a.sessions.Require, web.LimitBodyTo(most), web.ValidText)
+		}
+		a.product.Routes(Routes{Public: public, User: user, Upload: upload, DB: a.db})
 	}
 
 	// Last, for each group has set one of its own: what does not exist is 404 to

@@ -2,6 +2,9 @@ package web
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,8 +27,30 @@ func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// DeadlineAfter is Deadline with another time, which the body's way here counts
+// in: for uploads.
+func DeadlineAfter(d time.Duration) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			ctx, cancel := context.WithTimeout(c.Request().Context(), d)
+			defer cancel()
+			c.SetRequest(c.Request().WithContext(ctx))
+			connection, end := http.NewResponseController(c.Response()), time.Now().Add(d)
+			if err := errors.Join(connection.SetReadDeadline(end), connection.SetWriteDeadline(end.Add(writeTimeout-deadline))); err != nil {
+				return err
+			}
+			return next(c)
+		}
+	}
+}
+
 // LimitBody refuses bodies over 1 MiB with 413. A route that takes uploads has
-// its own limit instead.
+// a limit of its own instead.
 func LimitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return middleware.BodyLimit(maxBody)(next)
+}
+
+// LimitBodyTo is LimitBody with another limit, in bytes.
+func LimitBodyTo(most int64) echo.MiddlewareFunc {
+	return middleware.BodyLimit(strconv.FormatInt(most, 10) + "B")
 }
