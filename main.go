@@ -56,6 +56,7 @@ func table(c server.CLI) []command {
 		{"tenants", "list, show, provision, cancel, restore, export, purge", c.Tenants},
 		{"events", "list, show, retry: the webhook inbox", c.Events},
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
+		{"add", "makes a business resource: add invoices number:string amount:numeric due:date paid:bool", development(c, dev.Add)},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(c, dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},
 		{"healthcheck", "asks the local server's health URL; for a container", c.Healthcheck},

@@ -99,12 +99,13 @@ func (in *Input) Err() error {
 func (in *Input) Fail(name, message string) { in.wrong[name] = message }
 
 // Again shows a form anew, as it was typed, when err is an Invalid, and returns
-// err when it is anything else. id is as in Form.
-func (in *Input) Again(c echo.Context, page string, id int64, err error) error {
+// err when it is anything else. The route's :id, if it has one, is the form's.
+func (in *Input) Again(c echo.Context, page string, err error) error {
 	invalid := Invalid(nil)
 	if !errors.As(err, &invalid) {
 		return err
 	}
+	id, _ := ID(c)
 	f := Form{ID: id, Values: map[string]string{}, Errors: invalid}
 	for name, v := range in.values {
 		f.Values[name] = v.text

@@ -22,7 +22,7 @@ func (i Invalid) Error() string {
 }
 
 func (i Invalid) problem() *Problem {
-	return &Problem{Status: http.StatusUnprocessableEntity, Title: "Not all fields are right", Message: i.Error(), Fields: i}
+	return &Problem{Status: http.StatusUnprocessableEntity, Message: i.Error(), Fields: i}
 }
 
 // Form is what the template of a form is given: .Data.Values.title is what
