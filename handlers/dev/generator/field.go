@@ -47,6 +47,9 @@ func types() []string { return slices.Sorted(maps.Keys(fieldTypes)) }
 
 // parseField reads name:type, and behind it :unique and :optional.
 func parseField(arg string) (Field, error) {
+	if strings.HasPrefix(arg, "-") {
+		return Field{}, fmt.Errorf("%s stands before the resource: add --singular person people name:string", arg)
+	}
 	parts := strings.Split(arg, ":")
 	name := parts[0]
 	if !fieldName.MatchString(name) || len(name) > maxName {
