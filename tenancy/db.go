@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
+
+	"example.com/subproduct/tenancy/lanes"
 )
 
 // DB is the product's database. Its connections are reached through InTx and
@@ -27,7 +30,16 @@ type DB struct {
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
-	forget   string               // SQL that every transaction ends with
+	forget   []string             // what every transaction ends with
+	lanes    *lanes.Lanes         // the connections of the requests
+	sessions *pgxpool.Pool        // and of the sessions' queries
+	tracer   pgx.QueryTracer      // of the product's statements; may be nil
+	// statements are the texts of the product's statements.
+	statements statements
+	// keepsStatements: a pooler does, says the URL, which names a mode.
+	keepsStatements bool
+	countTables     sync.Once
+	tablesSeen      atomic.Int64 // a tenant's tables; 0: not known yet
 	// base ends with Close: the context of work that outlives its request.
 	base context.Context
 	stop context.CancelFunc
@@ -35,9 +47,12 @@ type DB struct {
 
 // Options configure Open. Only URL is needed.
 type Options struct {
-	URL      string
-	MaxConns int    // 0: pgx's default
-	Name     string // application_name where the URL has none; empty: app
+	URL string
+	// MaxConns are connections for what is no request: tenants that are made,
+	// migrated and looked up. 0: pgx's default. Requests and Sessions are more of
+	// them, for InTx and its sisters and for sessions; 0: they share those.
+	MaxConns, Requests, Sessions int
+	Name                         string // application_name where the URL has none; empty: app
 	// Tenant and Shared are the product's migrations: of each tenant's schema,
 	// and of its tables in public. nil: none.
 	Tenant, Shared fs.FS
@@ -45,9 +60,9 @@ type Options struct {
 	// after its migrations, with the search_path on its schema. An error undoes
 	// everything. It does not run for a tenant that is there, or is restored.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug Slug) error
-	// MaxTenantsPerConn is after how many different tenants a connection is
-	// replaced; 0: 250.
-	MaxTenantsPerConn int
+	// ConnMemory is how many bytes a backend may remember of tenants, about,
+	// before its connection is replaced; 0: 64 MiB.
+	ConnMemory int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
 	Logger       *slog.Logger // nil: slog.Default()
@@ -75,11 +90,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.readMigrations(); err != nil {
 		return nil, err
 	}
-	pool, err := db.newPool(ctx, o.MaxConns)
-	if err != nil {
+	if err := db.openPools(ctx); err != nil {
 		return nil, err
 	}
-	db.pool = pool
 	db.base, db.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return db, nil
 }
@@ -97,6 +110,29 @@ func (db *DB) readMigrations() (err error) {
 	return nil
 }
 
+// openPools makes the pools that Options share the connections out to.
+func (db *DB) openPools(ctx context.Context) (err error) {
+	if db.pool, err = db.newPool(ctx, db.options.MaxConns); err != nil {
+		return err
+	}
+	db.sessions = db.pool
+	if db.options.Sessions > 0 {
+		if db.sessions, err = db.newPool(ctx, db.options.Sessions); err != nil {
+			return err
+		}
+	}
+	open := func(conns int) (*pgxpool.Pool, error) { return db.newPool(ctx, conns) }
+	conns := db.options.Requests
+	if conns == 0 {
+		conns, open = int(db.pool.Config().MaxConns), func(int) (*pgxpool.Pool, error) { return db.pool, nil }
+	}
+	db.lanes, err = lanes.New(conns, db.options.Requests > 0, open)
+	return err
+}
+
+// Lanes says how the requests' connections are shared out between tenants.
+func (db *DB) Lanes() string { return db.lanes.String() }
+
 func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(db.options.URL)
 	if err != nil {
@@ -112,14 +148,13 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
 	}
-	config.AfterConnect = publicOnly
-	config.AfterRelease = metFewerThan(cmp.Or(db.options.MaxTenantsPerConn, maxTenantsPerConn))
+	config.AfterConnect = db.ready
 	if db.options.Configure != nil {
 		db.options.Configure(config)
 	}
-	if db.forget == "" {
-		db.forget = forget(config.ConnConfig.RuntimeParams)
-	}
+	db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
+	db.tracer = config.ConnConfig.Tracer
+	db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -127,20 +162,16 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// publicOnly makes a tenant's table not exist outside InTx. The search_path is
-// not sent as a startup parameter, for a pooler refuses those; behind one this
-// statement is harmless, since every client wants the same value.
-func publicOnly(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SET search_path TO public`)
-	return err
-}
-
 // Close ends the work that goes on in the background and closes the pool. It
 // does not wait for ever for connections in use: a handler that ignores its
 // context must not keep the process from ending.
 func (db *DB) Close() {
 	db.stop()
-	closePool(db.pool)
+	var all sync.WaitGroup
+	for _, pool := range append(db.lanes.Pools(), db.pool, db.sessions) {
+		all.Go(func() { closePool(pool) })
+	}
+	all.Wait()
 }
 
 func closePool(pool *pgxpool.Pool) {

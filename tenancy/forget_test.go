@@ -22,7 +22,7 @@ func TestInTx_LeavesNothingOfARequestOnItsConnection(t *testing.T) {
 	url := pgtest.URL(t)
 	exec(t, url, `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'somebody') THEN CREATE ROLE somebody; END IF; EXCEPTION WHEN unique_violation THEN END $$`)
 	state := map[string]string{ // what is left, and where it would show
-		`SET search_path TO tenant_acme`:                      `SELECT current_setting('search_path') = 'tenant_globex, public, pg_temp'`,
+		`SET search_path TO tenant_acme`:                      `SELECT replace(current_setting('search_path'), '"', '') = 'tenant_globex, public, pg_temp'`,
 		`SET ROLE somebody`:                                   `SELECT current_user = session_user`,
 		`SET SESSION AUTHORIZATION somebody`:                  `SELECT session_user <> 'somebody'`,
 		`SET statement_timeout TO '1ms'`:                      `SELECT current_setting('statement_timeout') = '0'`,

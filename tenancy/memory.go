@@ -1,31 +1,55 @@
 package tenancy
 
-import "github.com/jackc/pgx/v5"
+import (
+	"cmp"
 
-// maxTenantsPerConn bounds a backend's memory. PostgreSQL remembers every table
-// that a connection ever touched, about 9 KB for a small one, and never forgets;
-// connLifetime alone does not bound what a busy connection meets. With 20 tables
-// a tenant this is some 45 MB a connection, for a new connection of a few
-// milliseconds once in so many tenants.
-const maxTenantsPerConn = 250
+	"github.com/jackc/pgx/v5/pgconn"
+)
 
-const metKey = "subproduct.tenants"
+// PostgreSQL remembers every table that a connection ever touched, and every
+// plan that is kept for it, and gives nothing back: about so many bytes each.
+const (
+	tableBytes = 16 << 10
+	planBytes  = 10 << 10
+	// connMemory is what a backend may remember before it is replaced. A new
+	// connection is a few milliseconds, and has everything to learn again.
+	connMemory = 64 << 20
+	// likelyTables is how many tables a tenant has until that is known.
+	likelyTables = 8
+)
 
-// meet notes that a connection works on the tenant.
-func meet(conn *pgx.Conn, slug Slug) {
-	met, _ := conn.PgConn().CustomData()[metKey].(map[Slug]struct{})
-	if met == nil {
-		met = map[Slug]struct{}{}
-		conn.PgConn().CustomData()[metKey] = met
+// meet notes that the connection works on the tenant.
+func (b *backend) meet(slug Slug) {
+	if _, before := b.met[slug]; !before {
+		b.met[slug] = struct{}{}
+		b.bytes += b.db.tables() * tableBytes
 	}
-	met[slug] = struct{}{}
 }
 
-// metFewerThan is the pool's AfterRelease: a connection that has met most
-// tenants or more is closed instead of being used again.
-func metFewerThan(most int) func(*pgx.Conn) bool {
-	return func(conn *pgx.Conn) bool {
-		met, _ := conn.PgConn().CustomData()[metKey].(map[Slug]struct{})
-		return len(met) < most
-	}
+// remember notes a statement that is prepared on the connection.
+func (b *backend) remember(name string, kept *pgconn.StatementDescription) {
+	b.known[name] = kept
+	b.bytes += planBytes
+}
+
+// full reports whether the connection remembers as much as it may.
+func (b *backend) full() bool {
+	return b.bytes >= cmp.Or(b.db.options.ConnMemory, connMemory)
+}
+
+// tables is how many tables a tenant has: those of some tenant, for all have the
+// same but while they are migrated. They are counted once.
+func (db *DB) tables() int {
+	db.countTables.Do(func() {
+		go func() {
+			var n int64
+			err := db.pool.QueryRow(db.base, `
+				SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = (
+					SELECT to_regnamespace('"tenant_' || slug || '"') FROM public.tenants WHERE status = 'active' ORDER BY slug LIMIT 1)`).Scan(&n)
+			if err == nil {
+				db.tablesSeen.Store(max(1, n))
+			}
+		}()
+	})
+	return int(cmp.Or(db.tablesSeen.Load(), likelyTables))
 }

@@ -34,7 +34,7 @@ func hashToken(token string) []byte {
 func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
 	var slug, status, plan *string
 	var version *int64
-	err = db.pool.QueryRow(ctx, `
+	err = db.sessions.QueryRow(ctx, `
 		SELECT s.data, t.slug, t.status, t.plan_type, t.schema_version
 		FROM public.sessions s LEFT JOIN public.tenants t ON t.slug = s.tenant_slug
 		WHERE s.token_hash = $1 AND s.expires_at > now() AND (s.tenant_slug IS NULL OR t.status = 'active')`,
@@ -56,7 +56,7 @@ func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenan
 // lock makes a sign-in and a cancellation at the same instant wait for each
 // other.
 func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
-	tag, err := db.pool.Exec(ctx, `
+	tag, err := db.sessions.Exec(ctx, `
 		INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
 		SELECT $1, t.slug, $3, $4, $5, $6
 		FROM (SELECT 1) AS one LEFT JOIN LATERAL (
@@ -78,7 +78,7 @@ var ErrSessionEnded = errors.New("the session was ended")
 // UpdateSession writes the data of a session that is there. One that was ended
 // stays so, whatever request was under way then: ErrSessionEnded.
 func (db *DB) UpdateSession(ctx context.Context, token string, s Session) error {
-	tag, err := db.pool.Exec(ctx, `
+	tag, err := db.sessions.Exec(ctx, `
 		UPDATE public.sessions SET data = $2, expires_at = $3 WHERE token_hash = $1 AND expires_at > now()`,
 		hashToken(token), s.Data, s.ExpiresAt)
 	if err != nil {
@@ -92,7 +92,7 @@ func (db *DB) UpdateSession(ctx context.Context, token string, s Session) error 
 
 // DeleteSession ends the session with this token; none is no error.
 func (db *DB) DeleteSession(ctx context.Context, token string) error {
-	_, err := db.pool.Exec(ctx, `DELETE FROM public.sessions WHERE token_hash = $1`, hashToken(token))
+	_, err := db.sessions.Exec(ctx, `DELETE FROM public.sessions WHERE token_hash = $1`, hashToken(token))
 	if err != nil {
 		return fmt.Errorf("delete session: %w", err)
 	}
@@ -101,7 +101,7 @@ func (db *DB) DeleteSession(ctx context.Context, token string) error {
 
 // SignedIn notes a sign-in: when it was, and the plan that the platform named.
 func (db *DB) SignedIn(ctx context.Context, slug Slug, planType string) error {
-	_, err := db.pool.Exec(ctx, `
+	_, err := db.sessions.Exec(ctx, `
 		UPDATE public.tenants SET last_sign_in_at = now(), plan_type = $2,
 			updated_at = CASE WHEN plan_type = $2 THEN updated_at ELSE now() END
 		WHERE slug = $1`, slug.s, planType)
@@ -114,7 +114,7 @@ func (db *DB) SignedIn(ctx context.Context, slug Slug, planType string) error {
 // Sessions lists where a user is signed in, newest first; token is that of the
 // session that asks.
 func (db *DB) Sessions(ctx context.Context, slug Slug, userID, token string) ([]Session, error) {
-	rows, err := db.pool.Query(ctx, `
+	rows, err := db.sessions.Query(ctx, `
 		SELECT id, user_agent, created_at, expires_at, token_hash = $3
 		FROM public.sessions WHERE tenant_slug = $1 AND user_id = $2 AND expires_at > now()
 		ORDER BY id DESC LIMIT 100`, slug.s, userID, hashToken(token))
@@ -149,7 +149,7 @@ func (db *DB) EndTenantSessions(ctx context.Context, slug Slug) (int64, error) {
 
 // endSessions deletes the sessions for which the condition holds.
 func (db *DB) endSessions(ctx context.Context, condition string, args ...any) (int64, error) {
-	tag, err := db.pool.Exec(ctx, `DELETE FROM public.sessions WHERE `+condition, args...)
+	tag, err := db.sessions.Exec(ctx, `DELETE FROM public.sessions WHERE `+condition, args...)
 	if err != nil {
 		return 0, fmt.Errorf("end sessions: %w", err)
 	}
@@ -158,6 +158,6 @@ func (db *DB) endSessions(ctx context.Context, condition string, args ...any) (i
 
 // SweepSessions deletes sessions past their life, in batches.
 func (db *DB) SweepSessions(ctx context.Context) error {
-	return db.System().DeleteBatches(ctx, `DELETE FROM public.sessions WHERE id IN (
+	return (&System{db, db.sessions}).DeleteBatches(ctx, `DELETE FROM public.sessions WHERE id IN (
 		SELECT id FROM public.sessions WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)`)
 }

@@ -95,13 +95,18 @@ func (s *System) TryTenant(ctx context.Context, slug Slug, first string, args []
 	committed := false
 	defer func() {
 		if !committed {
-			s.db.rollback(ctx, conn, tx)
+			s.db.rollback(ctx, conn, s.db.undo())
+			if tx != nil {
+				_ = tx.Rollback(context.WithoutCancel(ctx)) // for tx to know that it is over
+			}
 		}
 	}()
 	if err != nil {
 		return err
 	}
-	meet(conn.Conn(), slug)
+	if b := backendOf(conn.Conn()); b != nil {
+		b.meet(slug)
+	}
 	if err := fn(tx); err != nil {
 		return err
 	}

@@ -72,10 +72,23 @@ func TestInTxFailsClosed(t *testing.T) {
 		"cancelled tenant": {tenancy.WithTenant(t.Context(), cancelled), tenancy.ErrTenantCancelled},
 		"missing schema":   {gone, tenancy.ErrSchemaMissing},
 	} {
-		err := db.InTx(c.ctx, func(pgx.Tx) error { t.Errorf("%s: the handler ran", name); return nil })
+		err := db.InTx(c.ctx, effectless(t, name))
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// effectless is a handler whose first statement must have no effect, and that
+// goes on as if nothing were.
+func effectless(t *testing.T, name string) func(pgx.Tx) error {
+	return func(tx pgx.Tx) error {
+		for range 2 {
+			if _, err := tx.Exec(t.Context(), `INSERT INTO things (owner) VALUES ('nobody')`); err == nil {
+				t.Errorf("%s: a statement of the handler ran", name)
+			}
+		}
+		return nil
 	}
 }
 

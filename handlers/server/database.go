@@ -19,11 +19,21 @@ func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	}
 }
 
-// A replica's connections, at least config.LeastConns, are shared out: one for
-// the health probe, half for the inbox, and the rest, at least three, for
-// requests.
-func inboxConns(total int) int   { return max(2, min(total/2, total-4)) }
-func requestConns(total int) int { return max(1, total-inboxConns(total)-1) }
+// split is how a replica's connections are shared out.
+type split struct{ probe, sessions, inbox, tenants, requests int }
+
+// splitConns shares out total connections, at least config.LeastConns: one is the
+// health probe's; the inbox has some of its own, so that an event is answered
+// when requests use up theirs; tenants are made, migrated and looked up on two,
+// which sessions share where there are few. The rest are the requests'.
+func splitConns(total int) split {
+	s := split{probe: 1, inbox: max(2, total*3/16), tenants: 1}
+	if total >= 10 {
+		s.tenants, s.sessions = 2, total/8
+	}
+	s.requests = total - s.probe - s.sessions - s.inbox - s.tenants
+	return s
+}
 
 // commandConns is how many connections a command takes at most.
 const commandConns = 4

@@ -26,7 +26,9 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	database := p.database(c, log)
-	database.MaxConns, database.MigrateOnUse = requestConns(c.DatabaseMaxConns), c.MigrateOnStart
+	conns := splitConns(c.DatabaseMaxConns)
+	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests
+	database.MigrateOnUse = c.MigrateOnStart
 	if o.Database != nil {
 		o.Database(&database)
 	}
@@ -39,6 +41,8 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	if err != nil {
 		return err
 	}
+	log.InfoContext(ctx, "database connections", "requests", db.Lanes(), "sessions", conns.sessions,
+		"inbox", conns.inbox, "tenants", conns.tenants, "probe", conns.probe)
 	for _, warning := range c.Warnings() {
 		log.WarnContext(ctx, warning)
 	}

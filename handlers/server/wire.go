@@ -46,7 +46,7 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	a.sessions = session.New(db, c.SessionLifetime, c.PublicURL)
 	a.sso = a.signOn()
 	var err error
-	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, inboxConns(c.DatabaseMaxConns)
+	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, splitConns(c.DatabaseMaxConns).inbox
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,133 @@
+package lanes
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// enter returns the lane in which the tenant has a place now. leave gives it
+// back.
+func (l *Lanes) enter(ctx context.Context, name string) (int, error) {
+	l.mu.Lock()
+	t := l.tenants[name]
+	if t == nil {
+		t = &tenant{home: l.home(name)}
+		l.tenants[name] = t
+	}
+	if n, ok := l.take(t, l.lanes[t.home].stuck); ok {
+		l.mu.Unlock()
+		return n, nil
+	}
+	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
+	l.queue = append(l.queue, w)
+	t.waiting++
+	l.mu.Unlock()
+	return l.wait(ctx, name, w)
+}
+
+// wait has its place from leave, or from another lane when for a moment no
+// connection came back to its own: one that is busy and moves on is worth the
+// wait.
+func (l *Lanes) wait(ctx context.Context, name string, w *waiter) (int, error) {
+	timer := time.NewTimer(moment)
+	defer timer.Stop()
+	for {
+		select {
+		case n := <-w.granted:
+			return n, nil
+		case <-timer.C:
+			l.impatient(w)
+			timer.Reset(moment)
+		case <-ctx.Done():
+			return l.giveUp(ctx, name, w)
+		}
+	}
+}
+
+func (l *Lanes) impatient(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	home := &l.lanes[w.tenant.home]
+	if w.seen == home.returned {
+		home.stuck = true
+		l.serve()
+	}
+	w.seen = home.returned
+}
+
+// giveUp leaves the queue. A place that was granted at that very instant is
+// taken: the connection's own wait will see that ctx has ended.
+func (l *Lanes) giveUp(ctx context.Context, name string, w *waiter) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case n := <-w.granted:
+		return n, nil
+	default:
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(other *waiter) bool { return other == w })
+	w.tenant.waiting--
+	l.forget(name, w.tenant)
+	return 0, ctx.Err()
+}
+
+// leave gives a place back, and to the next who may have it.
+func (l *Lanes) leave(n int, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tenants[name]
+	t.held--
+	l.lanes[n].free++
+	l.lanes[n].returned++
+	l.lanes[n].stuck = false
+	l.serve()
+	l.forget(name, t)
+}
+
+// take gives the tenant a place in its lane, or where it may borrow in the next
+// that has one: always the same for a tenant, which so is warm there too.
+func (l *Lanes) take(t *tenant, borrow bool) (int, bool) {
+	if t.held >= l.most {
+		return 0, false
+	}
+	for i := range l.lanes {
+		n := (t.home + i) % len(l.lanes)
+		if l.lanes[n].free > 0 {
+			l.lanes[n].free--
+			t.held++
+			return n, true
+		}
+		if !borrow {
+			break
+		}
+	}
+	return 0, false
+}
+
+// serve grants what is free to those who wait, first come first served.
+func (l *Lanes) serve() {
+	free := 0
+	for _, lane := range l.lanes {
+		free += lane.free
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(w *waiter) bool {
+		if free == 0 {
+			return false
+		}
+		n, ok := l.take(w.tenant, l.lanes[w.tenant.home].stuck)
+		if ok {
+			free--
+			w.tenant.waiting--
+			w.granted <- n
+		}
+		return ok
+	})
+}
+
+// forget drops what is known of a tenant that holds and wants nothing.
+func (l *Lanes) forget(name string, t *tenant) {
+	if t.held == 0 && t.waiting == 0 {
+		delete(l.tenants, name)
+	}
+}
