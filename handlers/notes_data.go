@@ -38,8 +38,8 @@ func (n note) form() web.Form {
 	return web.FormOf(n.ID, map[string]any{"title": n.Title})
 }
 
-// Data. In InTx, notes is the table of the tenant who is signed in, and of
-// nobody else.
+// Data. In these statements notes is the table of the tenant who is signed
+// in, and of nobody else.
 
 const noteColumns = `id, title, created_at`
 
@@ -55,53 +55,42 @@ func oneNote(rows pgx.Rows, err error) (found note, _ error) {
 }
 
 func (n notes) page(c echo.Context, size int) (page notesPage, err error) {
-	if page.Window, err = web.ReadWindow(c, size); err != nil {
+	window, err := web.ReadWindow(c, size)
+	if err != nil {
 		return page, err
 	}
-	ctx, window := c.Request().Context(), page.Window
-	err = n.db.InTx(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
-			SELECT `+noteColumns+` FROM notes
-			WHERE id < $1 AND strpos(lower(title), lower($2)) > 0
-			ORDER BY id DESC LIMIT $3`, window.Before, window.Search, window.Limit+1)
-		if err != nil {
-			return err
-		}
-		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[note])
-		page.Notes, page.Next = web.Cut(window, found, func(n note) int64 { return n.ID })
-		return err
-	})
+	rows, err := n.db.Query(c.Request().Context(), `
+		SELECT `+noteColumns+` FROM notes
+		WHERE id < $1 AND strpos(lower(title), lower($2)) > 0
+		ORDER BY id DESC LIMIT $3`, window.Before, window.Search, window.Limit+1)
+	if err != nil {
+		return page, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[note])
+	page.Window = window
+	page.Notes, page.Next = web.Cut(window, found, func(n note) int64 { return n.ID })
 	return page, err
 }
 
-func (n notes) find(c echo.Context) (found note, err error) {
+func (n notes) find(c echo.Context) (note, error) {
 	id, err := web.ID(c)
 	if err != nil {
-		return found, err
+		return note{}, err
 	}
-	ctx := c.Request().Context()
-	err = n.db.InTx(ctx, func(tx pgx.Tx) error {
-		found, err = oneNote(tx.Query(ctx, `SELECT `+noteColumns+` FROM notes WHERE id = $1`, id))
-		return err
-	})
-	return found, err
+	return oneNote(n.db.Query(c.Request().Context(), `SELECT `+noteColumns+` FROM notes WHERE id = $1`, id))
 }
 
-func (n notes) insert(c echo.Context, in *web.Input) (created note, err error) {
+func (n notes) insert(c echo.Context, in *web.Input) (note, error) {
 	var given note
 	if err := given.read(in); err != nil {
 		return given, err
 	}
 	ctx := c.Request().Context()
 	user, _ := session.From(ctx)
-	err = n.db.InTx(ctx, func(tx pgx.Tx) error {
-		created, err = oneNote(tx.Query(ctx, `
-			INSERT INTO notes (title, created_by)
-			VALUES ($1, $2) RETURNING `+noteColumns,
-			given.Title, user.ID))
-		return err
-	})
-	return created, err
+	return oneNote(n.db.Query(ctx, `
+		INSERT INTO notes (title, created_by)
+		VALUES ($1, $2) RETURNING `+noteColumns,
+		given.Title, user.ID))
 }
 
 func (n notes) update(c echo.Context, in *web.Input) (changed note, err error) {
@@ -134,12 +123,9 @@ func (n notes) remove(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
-	return n.db.InTx(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `DELETE FROM notes WHERE id = $1`, id)
-		if err == nil && tag.RowsAffected() == 0 {
-			return errNoNote
-		}
-		return err
-	})
+	tag, err := n.db.Exec(c.Request().Context(), `DELETE FROM notes WHERE id = $1`, id)
+	if err == nil && tag.RowsAffected() == 0 {
+		return errNoNote
+	}
+	return err
 }

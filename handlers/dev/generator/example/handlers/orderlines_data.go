@@ -83,8 +83,8 @@ func (o orderLine) form() web.Form {
 	})
 }
 
-// Data. In InTx, order_lines is the table of the tenant who is signed in, and of
-// nobody else.
+// Data. In these statements order_lines is the table of the tenant who is signed
+// in, and of nobody else.
 
 const orderLineColumns = `id, sku, remark, quantity, price::text, shipped, to_char(due_date, 'YYYY-MM-DD'), ordered_at, product_id::text, label, discount::text, batch, to_char(best_before, 'YYYY-MM-DD'), seen_at, supplier_id::text, story, created_at`
 
@@ -104,53 +104,42 @@ func oneOrderLine(rows pgx.Rows, err error) (found orderLine, _ error) {
 }
 
 func (o orderLines) page(c echo.Context, size int) (page orderLinesPage, err error) {
-	if page.Window, err = web.ReadWindow(c, size); err != nil {
+	window, err := web.ReadWindow(c, size)
+	if err != nil {
 		return page, err
 	}
-	ctx, window := c.Request().Context(), page.Window
-	err = o.db.InTx(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
-			SELECT `+orderLineColumns+` FROM order_lines
-			WHERE id < $1 AND strpos(lower(concat_ws(' ', sku, remark, quantity, price, due_date, product_id, label, discount, batch, best_before, supplier_id, story)), lower($2)) > 0
-			ORDER BY id DESC LIMIT $3`, window.Before, window.Search, window.Limit+1)
-		if err != nil {
-			return err
-		}
-		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[orderLine])
-		page.OrderLines, page.Next = web.Cut(window, found, func(o orderLine) int64 { return o.ID })
-		return err
-	})
+	rows, err := o.db.Query(c.Request().Context(), `
+		SELECT `+orderLineColumns+` FROM order_lines
+		WHERE id < $1 AND strpos(lower(concat_ws(' ', sku, remark, quantity, price, due_date, product_id, label, discount, batch, best_before, supplier_id, story)), lower($2)) > 0
+		ORDER BY id DESC LIMIT $3`, window.Before, window.Search, window.Limit+1)
+	if err != nil {
+		return page, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[orderLine])
+	page.Window = window
+	page.OrderLines, page.Next = web.Cut(window, found, func(o orderLine) int64 { return o.ID })
 	return page, err
 }
 
-func (o orderLines) find(c echo.Context) (found orderLine, err error) {
+func (o orderLines) find(c echo.Context) (orderLine, error) {
 	id, err := web.ID(c)
 	if err != nil {
-		return found, err
+		return orderLine{}, err
 	}
-	ctx := c.Request().Context()
-	err = o.db.InTx(ctx, func(tx pgx.Tx) error {
-		found, err = oneOrderLine(tx.Query(ctx, `SELECT `+orderLineColumns+` FROM order_lines WHERE id = $1`, id))
-		return err
-	})
-	return found, err
+	return oneOrderLine(o.db.Query(c.Request().Context(), `SELECT `+orderLineColumns+` FROM order_lines WHERE id = $1`, id))
 }
 
-func (o orderLines) insert(c echo.Context, in *web.Input) (created orderLine, err error) {
+func (o orderLines) insert(c echo.Context, in *web.Input) (orderLine, error) {
 	var given orderLine
 	if err := given.read(in); err != nil {
 		return given, err
 	}
 	ctx := c.Request().Context()
 	user, _ := session.From(ctx)
-	err = o.db.InTx(ctx, func(tx pgx.Tx) error {
-		created, err = oneOrderLine(tx.Query(ctx, `
-			INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, discount, batch, best_before, seen_at, supplier_id, story, created_by)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING `+orderLineColumns,
-			given.Sku, given.Remark, given.Quantity, given.Price, given.Shipped, given.DueDate, given.OrderedAt, given.ProductID, given.Label, given.Discount, given.Batch, given.BestBefore, given.SeenAt, given.SupplierID, given.Story, user.ID))
-		return err
-	})
-	return created, err
+	return oneOrderLine(o.db.Query(ctx, `
+		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, discount, batch, best_before, seen_at, supplier_id, story, created_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING `+orderLineColumns,
+		given.Sku, given.Remark, given.Quantity, given.Price, given.Shipped, given.DueDate, given.OrderedAt, given.ProductID, given.Label, given.Discount, given.Batch, given.BestBefore, given.SeenAt, given.SupplierID, given.Story, user.ID))
 }
 
 func (o orderLines) update(c echo.Context, in *web.Input) (changed orderLine, err error) {
@@ -183,12 +172,9 @@ func (o orderLines) remove(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
-	return o.db.InTx(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `DELETE FROM order_lines WHERE id = $1`, id)
-		if err == nil && tag.RowsAffected() == 0 {
-			return errNoOrderLine
-		}
-		return err
-	})
+	tag, err := o.db.Exec(c.Request().Context(), `DELETE FROM order_lines WHERE id = $1`, id)
+	if err == nil && tag.RowsAffected() == 0 {
+		return errNoOrderLine
+	}
+	return err
 }
