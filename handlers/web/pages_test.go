@@ -126,8 +126,8 @@ func TestUpload_HasLimitsOfItsOwn(t *testing.T) {
 	}
 }
 
-// An upload that does not arrive in its time is cut off; those with more time
-// are not, at the moment when all others would be.
+// An upload that does not arrive in the time of its route is cut off then, and
+// not when the connection's time is over.
 func TestUpload_HasATimeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})

@@ -62,7 +62,7 @@ func (r Resource) Width() int { return len(r.Listed()) + 1 }
 // named is the field that a thing is known by; nil: none is fit for it.
 func (r Resource) named() *Field {
 	known := append(r.Strings(), r.having(func(f Field) bool {
-		return !f.Optional && f.Type != "bool" && f.Type != "text" && f.Type != "timestamp"
+		return !f.Optional && (f.Type == "int" || f.Type == "numeric" || f.Type == "uuid")
 	})...)
 	for _, f := range known {
 		if len(r.having(func(g Field) bool { return g.Arg < f.Arg && g.Type != "text" })) < maxCells {
@@ -90,6 +90,10 @@ func (f Field) Show(of string) string {
 		return "{{with " + field + "}}{{date .}}{{end}}"
 	case f.Type == "timestamp":
 		return "{{date " + field + "}}"
+	case f.Type == "date" && f.Optional:
+		return "{{with " + field + "}}<time>{{.}}</time>{{end}}"
+	case f.Type == "date":
+		return "<time>{{" + field + "}}</time>"
 	case f.nullable():
 		return "{{with " + field + "}}{{.}}{{end}}"
 	}
