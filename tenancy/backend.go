@@ -23,8 +23,8 @@ type backend struct {
 	forget               []command
 	direct               bool // no pooler is between
 	keeps                bool
-	plans                bool // and a plan of its own for each tenant
 	known                map[string]*pgconn.StatementDescription
+	plans                map[planKey]*plan // nil: none are kept
 	met                  map[Slug]struct{}
 	bytes                int // what the backend remembers of tenants and plans: see memory.go
 }
@@ -94,7 +94,9 @@ func (db *DB) ready(ctx context.Context, conn *pgx.Conn) error {
 		// Deferred constraints are checked under the transaction's own search_path.
 		forget: []command{{sql: `SET CONSTRAINTS ALL IMMEDIATE`}},
 	}
-	b.plans = b.keeps && direct
+	if b.keeps && direct {
+		b.plans = map[planKey]*plan{}
+	}
 	for _, sql := range db.forget {
 		b.forget = append(b.forget, command{sql: sql})
 	}
@@ -149,9 +151,6 @@ func (c command) send(p *pgconn.Pipeline, values ...[]byte) {
 	}
 	p.SendQueryParams(c.sql, values, nil, nil, nil)
 }
-
-// nameFor is what the message's statement is prepared as.
-func (b *backend) nameFor(m *message) string { return m.statement.name }
 
 // path are the arguments of enter.
 func (s Slug) path() [][]byte {

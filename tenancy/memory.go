@@ -33,9 +33,9 @@ func (b *backend) remember(name string, kept *pgconn.StatementDescription) {
 }
 
 // full reports whether the connection remembers as much as it may.
-func (b *backend) full() bool {
-	return b.bytes >= cmp.Or(b.db.options.ConnMemory, connMemory)
-}
+func (b *backend) full() bool { return b.bytes >= b.budget() }
+
+func (b *backend) budget() int { return cmp.Or(b.db.options.ConnMemory, connMemory) }
 
 // tables is how many tables a tenant has: those of some tenant, for all have the
 // same but while they are migrated. They are counted once.

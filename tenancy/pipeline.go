@@ -35,12 +35,14 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 			return nil, err
 		}
 	}
+	kept, plan := b.plan(m, kept)
 	var q pgx.ExtendedQueryBuilder
 	if err := q.Build(b.conn.TypeMap(), kept, m.args); err != nil {
 		return nil, err
 	}
 	p := b.conn.PgConn().StartPipeline(ctx)
 	before := m.open(p, b)
+	plan.send(p, m)
 	if kept != nil {
 		p.SendQueryStatement(kept, q.ParamValues, q.ParamFormats, q.ResultFormats)
 	} else {
@@ -54,13 +56,18 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 	}
 	m.begins = false
 	if err := skip(p, before); err != nil {
+		b.drop(m) // a plan was perhaps not made
 		return nil, errors.Join(fmt.Errorf("%w: %w", errEnter, err), closed(p))
+	}
+	if err := plan.made(p); err != nil {
+		b.drop(m)
+		return nil, errors.Join(err, closed(p))
 	}
 	answer, err := p.GetResults()
 	result, ok := answer.(*pgconn.ResultReader)
 	if !ok {
 		if sqlState(err) == codeStalePlan {
-			delete(b.known, b.nameFor(m))
+			b.drop(m)
 		}
 		return nil, errors.Join(err, closed(p))
 	}
@@ -87,7 +94,7 @@ func (m *message) open(p *pgconn.Pipeline, b *backend) (answers int) {
 
 // prepared returns the statement as it is kept on the connection.
 func (b *backend) prepared(ctx context.Context, m *message) (*pgconn.StatementDescription, error) {
-	name := b.nameFor(m)
+	name := m.statement.name
 	if kept := b.known[name]; kept != nil {
 		return kept, nil
 	}

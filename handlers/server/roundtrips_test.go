@@ -66,14 +66,14 @@ func fewest(t *testing.T, count *atomic.Int64, request func() handlertest.Answer
 	return least
 }
 
-// A signed-in request with one query makes four round trips: the session,
-// BEGIN with the search_path, the query, COMMIT.
+// A signed-in request with one query makes three round trips: the session,
+// the query with BEGIN and the search_path, COMMIT.
 func TestRoundTrips_OfASignedInRequest(t *testing.T) {
 	t.Parallel()
 	site, count := counted(t, map[string]string{})
 	b := site.SignIn(t, "acme")
-	if n := fewest(t, count, func() handlertest.Answer { return b.API(http.MethodGet, "/api/items", "") }); n != 4 {
-		t.Errorf("%d round trips, want 4", n)
+	if n := fewest(t, count, func() handlertest.Answer { return b.API(http.MethodGet, "/api/items", "") }); n != 3 {
+		t.Errorf("%d round trips, want 3", n)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestRoundTrips_OfARequestWithAToken(t *testing.T) {
 	}
 	b := site.Browser(t)
 	header := http.Header{"Authorization": {"Bearer " + token}}
-	if n := fewest(t, count, func() handlertest.Answer { return b.Do(http.MethodGet, "/api/items", nil, header) }); n != 4 {
-		t.Errorf("%d round trips, want 4", n)
+	if n := fewest(t, count, func() handlertest.Answer { return b.Do(http.MethodGet, "/api/items", nil, header) }); n != 3 {
+		t.Errorf("%d round trips, want 3", n)
 	}
 }

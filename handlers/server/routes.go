@@ -60,7 +60,8 @@ func (a *app) routes(e *echo.Echo) {
 // added before: the later one would replace the other without a word.
 func once(e *echo.Echo, routes func(*echo.Echo)) error {
 	seen, twice := map[string]bool{}, []error(nil)
-	e.OnAddRouteHandler = func(_ string, r echo.Route, _ echo.HandlerFunc, _ []echo.MiddlewareFunc) {
+	e.OnAddRouteHandler = func(_ string, r echo.Route, handler echo.HandlerFunc, middleware []echo.MiddlewareFunc) {
+		web.ComposeRoute(e, r, handler, middleware)
 		route := r.Method + " " + r.Path
 		if seen[route] && r.Method != echo.RouteNotFound {
 			twice = append(twice, fmt.Errorf("the route %s is there already: choose another path", route))

@@ -33,6 +33,8 @@ type app struct {
 	errors   *web.Boundary
 	assets   *web.Assets
 	echo     *echo.Echo
+	// middleware is what every request passes, outermost first.
+	middleware []echo.MiddlewareFunc
 }
 
 // wire makes the parts. It returns an error for a page that cannot be parsed
@@ -57,7 +59,7 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	if err := once(a.echo, a.routes); err != nil {
 		return nil, err
 	}
-	a.echo.Use(web.Methods(a.echo)) // when all routes are there
+	web.Compose(a.echo, append(a.middleware, web.Methods(a.echo))...) // when all routes are there
 	return a, nil
 }
 
@@ -79,8 +81,7 @@ func (a *app) signOn() *sso.SSO {
 	return s
 }
 
-// newEcho makes an Echo with the middleware that every request passes,
-// outermost first.
+// newEcho makes an Echo, and the middleware that every request passes.
 func (a *app) newEcho() error {
 	renderer, err := a.renderer()
 	if err != nil {
@@ -94,14 +95,14 @@ func (a *app) newEcho() error {
 	e.Renderer = renderer
 	e.HTTPErrorHandler = a.errors.Write
 	e.IPExtractor = web.ClientAddress(a.config.TrustedProxies)
-	e.Use(
+	a.middleware = []echo.MiddlewareFunc{
 		web.AssignID(a.config.TrustedProxies),
 		web.Log(a.log, a.errors),
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
 		web.NoReferrer(callbackPath),
 		sameOrigin,
-	)
+	}
 	a.echo = e
 	return nil
 }

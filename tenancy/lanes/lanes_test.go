@@ -1,0 +1,164 @@
+package lanes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/subproduct/tenancy/lanes"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+func newLanes(t *testing.T, conns int) *lanes.Lanes {
+	t.Helper()
+	url := pgtest.URL(t)
+	l, err := lanes.New(conns, true, func(conns int) (*pgxpool.Pool, error) {
+		c, err := pgxpool.ParseConfig(url)
+		if err != nil {
+			return nil, err
+		}
+		c.MaxConns = int32(conns)
+		pool, err := pgxpool.NewWithConfig(t.Context(), c)
+		if err == nil {
+			t.Cleanup(pool.Close)
+		}
+		return pool, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func acquire(t *testing.T, l *lanes.Lanes, tenant string) *lanes.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	c, err := l.Acquire(ctx, tenant)
+	if err != nil {
+		t.Fatalf("%s: %v", tenant, err)
+	}
+	return c
+}
+
+func refused(t *testing.T, l *lanes.Lanes, tenant string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if c, err := l.Acquire(ctx, tenant); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%s: %v, want it to wait", tenant, err)
+		c.Release()
+	}
+}
+
+func TestLanes_ShareOutTheConnections(t *testing.T) {
+	t.Parallel()
+	for conns, want := range map[int]string{1: "1", 2: "2", 3: "3", 4: "2+2", 7: "3+2+2", 8: "2+2+2+2", 16: "4+4+4+4", 30: "8+8+7+7"} {
+		if got := newLanes(t, conns).String(); got != want {
+			t.Errorf("%d: %s, want %s", conns, got, want)
+		}
+	}
+}
+
+// A tenant stays with the connections of its lane.
+func TestLanes_ATenantKeepsItsConnections(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 8)
+	backends := map[uint32]bool{}
+	for range 20 {
+		for i := range 8 {
+			c := acquire(t, l, fmt.Sprint("other", i))
+			c.Release()
+		}
+		c := acquire(t, l, "acme")
+		backends[c.Conn.Conn().PgConn().PID()] = true
+		c.Release()
+	}
+	if len(backends) > 2 {
+		t.Errorf("%d backends served one tenant, want those of one lane", len(backends))
+	}
+}
+
+// A tenant that holds its share waits for itself; all others are served, those
+// of its lane from other lanes.
+func TestLanes_AStuckTenantTakesAQuarter(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 8)
+	first, second := acquire(t, l, "stuck"), acquire(t, l, "stuck")
+	refused(t, l, "stuck")
+	for i := range 100 {
+		acquire(t, l, fmt.Sprint("other", i)).Release()
+	}
+	refused(t, l, "stuck")
+	first.Release()
+	acquire(t, l, "stuck").Release()
+	second.Release()
+}
+
+// Who gives up takes nothing with them, and nobody is forgotten.
+func TestLanes_EveryPlaceComesBack(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 4)
+	var held, most atomic.Int64
+	var users sync.WaitGroup
+	for i := range 64 {
+		users.Go(func() {
+			for n := range 50 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%5)*time.Millisecond+100*time.Microsecond)
+				c, err := l.Acquire(ctx, fmt.Sprint("t", i%6))
+				if err == nil {
+					most.Store(max(most.Load(), held.Add(1)))
+					held.Add(-1)
+					c.Release()
+				}
+				cancel()
+			}
+		})
+	}
+	users.Wait()
+	if n := most.Load(); n > 4 {
+		t.Errorf("%d connections were held at once, want at most 4", n)
+	}
+	var all []*lanes.Conn
+	for i := range 4 { // all are there again
+		all = append(all, acquire(t, l, fmt.Sprint("t", i)))
+	}
+	refused(t, l, "t5")
+	for _, c := range all {
+		c.Release()
+	}
+}
+
+// First come, first served.
+func TestLanes_AreFair(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 1)
+	held := acquire(t, l, "a")
+	var mu sync.Mutex
+	var order []int
+	var users sync.WaitGroup
+	for i := range 10 {
+		started := l.Waiting()
+		users.Go(func() {
+			c := acquire(t, l, fmt.Sprint("t", i))
+			mu.Lock()
+			order = append(order, i)
+			mu.Unlock()
+			c.Release()
+		})
+		for l.Waiting() == started {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	held.Release()
+	users.Wait()
+	if fmt.Sprint(order) != "[0 1 2 3 4 5 6 7 8 9]" {
+		t.Errorf("served in the order %v", order)
+	}
+}
