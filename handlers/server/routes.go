@@ -46,7 +46,7 @@ func (a *app) routes(e *echo.Echo) {
 	if a.product.Routes != nil {
 		public := browser.Group("", web.LimitBody, web.ValidText)
 		upload := func(most int64, d time.Duration) *echo.Group {
-			return open.Group("", web.DeadlineAfter(d), a.sso.Identify, a.sessions.Require, web.LimitBodyTo(most), web.ValidText)
+			return open.Group("", web.Within(d), a.sso.Identify, a.sessions.Require, web.BodyWithin(d), web.LimitBodyTo(most), web.ValidText)
 		}
 		a.product.Routes(Routes{Public: public, User: user, Upload: upload, DB: a.db})
 	}

@@ -13,28 +13,31 @@ import (
 
 const (
 	deadline = 20 * time.Second
-	maxBody  = "1M"
+	maxBody  = 1 << 20
 )
 
 // Deadline ends a request's context, and with it what its queries do, before
 // the connection's own limit cuts the answer off.
-func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), deadline)
-		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
-		return next(c)
-	}
-}
+func Deadline(next echo.HandlerFunc) echo.HandlerFunc { return Within(deadline)(next) }
 
-// DeadlineAfter is Deadline with another time, which the body's way here counts
-// in: for uploads.
-func DeadlineAfter(d time.Duration) echo.MiddlewareFunc {
+// Within is Deadline with another time.
+func Within(d time.Duration) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			ctx, cancel := context.WithTimeout(c.Request().Context(), d)
 			defer cancel()
 			c.SetRequest(c.Request().WithContext(ctx))
+			return next(c)
+		}
+	}
+}
+
+// BodyWithin gives the body another time to arrive in than the connection's own,
+// and the answer as much longer as Deadline leaves it. It stands behind the
+// sign-in: a stranger has no use for it.
+func BodyWithin(d time.Duration) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
 			connection, end := http.NewResponseController(c.Response()), time.Now().Add(d)
 			if err := errors.Join(connection.SetReadDeadline(end), connection.SetWriteDeadline(end.Add(writeTimeout-deadline))); err != nil {
 				return err
@@ -46,9 +49,7 @@ func DeadlineAfter(d time.Duration) echo.MiddlewareFunc {
 
 // LimitBody refuses bodies over 1 MiB with 413. A route that takes uploads has
 // a limit of its own instead.
-func LimitBody(next echo.HandlerFunc) echo.HandlerFunc {
-	return middleware.BodyLimit(maxBody)(next)
-}
+func LimitBody(next echo.HandlerFunc) echo.HandlerFunc { return LimitBodyTo(maxBody)(next) }
 
 // LimitBodyTo is LimitBody with another limit, in bytes.
 func LimitBodyTo(most int64) echo.MiddlewareFunc {

@@ -127,23 +127,34 @@ func TestUpload_HasLimitsOfItsOwn(t *testing.T) {
 }
 
 // An upload that does not arrive in the time of its route is cut off then, and
-// not when the connection's time is over.
+// not when the connection's time is over; a stranger has the connection's.
 func TestUpload_HasATimeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
-	token := site.SignIn(t, "acme").Token()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(site.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	begun := time.Now()
-	fmt.Fprintf(conn, "POST /api/quick-upload HTTP/1.1\r\nHost: x\r\nCookie: session=%s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b", token)
-	if err := conn.SetReadDeadline(begun.Add(10 * time.Second)); err != nil { // before the connection's own 15 s
-		t.Fatal(err)
-	}
-	answer, err := io.ReadAll(conn)
-	if took := time.Since(begun); err != nil || took < 200*time.Millisecond || !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) {
-		t.Errorf("after %v: %v, %.200s", took, err, answer)
+	for _, c := range []struct {
+		path, token, want string
+		least, most       time.Duration
+	}{
+		{"/api/quick-upload", site.SignIn(t, "acme").Token(), "HTTP/1.1 4", 200 * time.Millisecond, 10 * time.Second},
+		{"/api/large-upload", "nobody", "HTTP/1.1 401", 0, 30 * time.Second},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", strings.TrimPrefix(site.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			begun := time.Now()
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nCookie: session=%s\r\n"+
+				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b", c.path, c.token)
+			if err := conn.SetReadDeadline(begun.Add(c.most)); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(conn)
+			if took := time.Since(begun); err != nil || took < c.least || !bytes.HasPrefix(answer, []byte(c.want)) {
+				t.Errorf("after %v: %v, %.200s", took, err, answer)
+			}
+		})
 	}
 }
