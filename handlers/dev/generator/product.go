@@ -42,7 +42,7 @@ func readProduct(root string) (*product, error) {
 func (p *product) free(r Resource) error {
 	for _, name := range []string{r.Type, r.One, r.Type + "Page", r.One + "Columns", "errNo" + r.Singular, "one" + r.Singular} {
 		if where := p.declares(name); where != "" {
-			return refuse("%s is taken: %s has a %s", r.Table, where, name)
+			return refuse("%s is taken: %s has the name %s", r.Table, where, name)
 		}
 	}
 	if where := p.answers("/" + r.Path); where != "" {

@@ -35,7 +35,7 @@ func TestAdd_RefusesWithTheReason(t *testing.T) {
 		"strings name:string":                             "string has a meaning in Go",
 		"errors name:string":                              "errors has a meaning",
 		"pages name:string":                               "page has a meaning",
-		"clocks name:string":                              "handlers/clocks.go has a clocks",
+		"clocks name:string":                              "handlers/clocks.go has the name clocks",
 		"lamps name:string":                               "handlers/clocks.go has an address",
 		"day_times name:string":                           "000007_more.up.sql has a table",
 		"chairs name:string":                              "templates/chairs_form.html already",
