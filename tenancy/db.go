@@ -65,7 +65,8 @@ type Options struct {
 	ConnMemory int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
-	Logger       *slog.Logger // nil: slog.Default()
+	Logger       *slog.Logger    // nil: slog.Default()
+	Tracer       pgx.QueryTracer // nil: none; of every connection
 	// Configure, when not nil, may change the configuration of every pool.
 	Configure func(*pgxpool.Config)
 }
@@ -147,6 +148,9 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
+	}
+	if db.options.Tracer != nil {
+		config.ConnConfig.Tracer = db.options.Tracer
 	}
 	config.AfterConnect = db.ready
 	if db.options.Configure != nil {

@@ -51,11 +51,12 @@ type fleet struct {
 	tried   map[Slug]bool // those in work, and those that failed: once is enough
 	waited  map[Slug]int  // how often a tenant's tables were locked by somebody else
 	left    int           // how many this phase may still begin; below zero: no limit
+	inBatch int           // how many tenants a transaction migrates
 }
 
 // MigrateTenants brings every tenant that is behind to this program's version,
-// each in a transaction of its own: a failure leaves that tenant as it was, is
-// kept in the registry, and stops nobody else. Runs at the same time, of any
+// some at a time: a failure leaves that tenant as it was, is kept in the
+// registry, and stops nobody else. Runs at the same time, of any
 // process, share the work. It is safe to kill, and to run again.
 //
 // It returns ErrStopped, wrapped, when the canary or MaxFailures ended it, and
@@ -96,6 +97,10 @@ func (f *fleet) run(ctx context.Context) error {
 		}
 	}
 	f.left = -1
+	var err error
+	if f.inBatch, err = f.batchSize(ctx); err != nil {
+		return err
+	}
 	return f.passes(ctx)
 }
 

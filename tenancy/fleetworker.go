@@ -25,8 +25,12 @@ func (f *fleet) pass(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// work takes tenants one after the other in the order of the registry's index.
+// work takes tenants in the order of the registry's index, in batches where
+// that is possible.
 func (f *fleet) work(ctx context.Context) error {
+	if f.inBatch > 1 && f.options.Only.IsZero() && f.options.MaxFailures == 0 {
+		return f.workInBatches(ctx)
+	}
 	var after position
 	for f.begin() {
 		from := after
@@ -53,6 +57,42 @@ func (f *fleet) work(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (f *fleet) workInBatches(ctx context.Context) error {
+	var after position
+	for {
+		alone, err := f.batch(ctx, &after)
+		switch {
+		case errors.Is(err, errNoneLeft):
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, slug := range alone {
+			if err := f.retry(ctx, slug); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// retry migrates a tenant alone that failed in a batch. One whose tables are in
+// use is left for the next pass; so is one that somebody else has.
+func (f *fleet) retry(ctx context.Context, slug Slug) error {
+	err := f.alone(ctx, slug)
+	switch {
+	case errors.Is(err, ErrBusy):
+		f.untry(slug)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case sqlState(err) == codeLockTimeout && f.postpone(slug):
+		return nil
+	case err != nil && IsUnreachable(err) && sqlState(err) != codeLockTimeout:
+		return err
+	}
+	return f.note(ctx, slug, err)
 }
 
 func (f *fleet) begin() bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/source"
@@ -21,6 +22,8 @@ type migrations struct {
 	source source.Driver
 	names  map[int64]string // version → file name of the up migration
 	latest int64            // 0: there are none
+	mu     sync.Mutex
+	texts  map[int64]string // version → all files above it
 }
 
 // readMigrations reads the files of a folder; nil is an empty one.

@@ -123,7 +123,7 @@ func TestQuery_LeavesNothingOnItsConnection(t *testing.T) {
 			`SELECT sneaky()`:                                        `SELECT coalesce(current_setting('my.secret', true), '') = ''`,
 			`SELECT nextval('counter')`:                              `SELECT true`,
 			`SELECT pg_advisory_lock(42)`:                            `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
-			`SELECT pg_advisory_lock(43), 1 / 0`:                     `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
+			`SELECT pg_advisory_lock(43), 1 / (random() * 0)::int`:   `SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`,
 			`CREATE TEMP TABLE things AS SELECT * FROM things`:       `SELECT to_regclass('pg_temp.things') IS NULL`,
 			`BEGIN`:  `SELECT true`,
 			`COMMIT`: `SELECT true`,
@@ -139,12 +139,38 @@ func TestQuery_LeavesNothingOnItsConnection(t *testing.T) {
 	})
 }
 
-// The commit's error is the statement's: a constraint that is checked then.
+// A temporary table that is on a connection, however it came there, is not there
+// for a tenant's statement.
+func TestQuery_ATemporaryTableIsNotThere(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{URL: pgtest.URL(t), Tenant: things, MaxConns: 1, Configure: func(c *pgxpool.Config) {
+		ready := c.AfterConnect
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, `CREATE TEMP TABLE scratch AS SELECT 'acme'::text AS owner`)
+			return errors.Join(err, ready(ctx, conn))
+		}
+	}})
+	acme := provision(t, db, "acme")
+	for range 3 {
+		if _, err := db.Exec(acme, `SELECT owner FROM scratch`); err == nil {
+			t.Error("it is there")
+		}
+		if err := add(acme, db, "acme"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The commit's error is the statement's: a constraint that is checked then, on
+// the tenant's tables.
 func TestQuery_ReturnsTheCommitsError(t *testing.T) {
 	t.Parallel()
 	everyWay(t, func(t *testing.T, url string) {
 		db := open(t, tenancy.Options{URL: url, MaxConns: 1, Tenant: files("000001_pairs.up.sql",
-			`CREATE TABLE pairs (id int PRIMARY KEY, other int REFERENCES pairs DEFERRABLE INITIALLY DEFERRED)`)})
+			`CREATE TABLE pairs (id int PRIMARY KEY, other int REFERENCES pairs DEFERRABLE INITIALLY DEFERRED);
+			CREATE FUNCTION lonely() RETURNS trigger LANGUAGE plpgsql AS $$
+				BEGIN PERFORM FROM pairs WHERE id = NEW.id; RETURN NULL; END $$;
+			CREATE CONSTRAINT TRIGGER lonely AFTER INSERT ON pairs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lonely()`)})
 		acme := provision(t, db, "acme")
 		if _, err := db.Exec(acme, `INSERT INTO pairs VALUES (1, 2)`); !tenancy.IsForeignKey(err) {
 			t.Errorf("%v", err)
@@ -155,6 +181,9 @@ func TestQuery_ReturnsTheCommitsError(t *testing.T) {
 		}
 		if err := db.QueryRow(acme, `SELECT id FROM pairs`).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
 			t.Errorf("%v, want no rows", err)
+		}
+		if _, err := db.Exec(acme, `INSERT INTO pairs VALUES (1, 1)`); err != nil {
+			t.Errorf("a trigger that is deferred does not find the tenant's table: %v", err)
 		}
 	})
 }

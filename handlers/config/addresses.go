@@ -56,10 +56,24 @@ func (r *Reader) listenAddr(name, portName, fallback string) string {
 		fallback = ":" + port
 	}
 	v, _ := r.value(name, fallback)
-	if _, p, err := net.SplitHostPort(v); err != nil || !validPort(p) {
+	if !listenable(v) {
 		r.fail(name, "must be like :8080 or 127.0.0.1:8080, not %q", v)
 	}
 	return v
+}
+
+// metricsAddr is empty where there are none.
+func (r *Reader) metricsAddr(name string) string {
+	v, set := r.value(name, "")
+	if set && !listenable(v) {
+		r.fail(name, "must be like :9090 or 127.0.0.1:9090, not %q", v)
+	}
+	return v
+}
+
+func listenable(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	return err == nil && validPort(port)
 }
 
 func validPort(s string) bool {

@@ -34,6 +34,7 @@ type Config struct {
 	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
+	MetricsAddr     string // empty: no metrics
 	ShutdownTimeout time.Duration
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
@@ -101,6 +102,7 @@ func (r *Reader) own() Config {
 		LoginRateLimit:    r.between("LOGIN_RATE_LIMIT", 20, 0, 10_000),
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
+		MetricsAddr:     r.metricsAddr("METRICS_ADDR"),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),

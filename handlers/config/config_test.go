@@ -45,7 +45,7 @@ func TestConfig_OneMessageNamesEverythingThatIsWrong(t *testing.T) {
 	env := map[string]string{
 		"DATABASE_URL": "mysql://u:hunter2@db", "PUBLIC_URL": "app.example", "PLATFORM_URL": "https://p.example/?q=1", "LISTEN_ADDR": "8080",
 		"DATABASE_MAX_CONNS": "0", "MIGRATE_ON_START": "maybe", "SESSION_LIFETIME": "12", "TRUSTED_PROXIES": "10.0.0.0/8,nonsense", "LOG_LEVEL": "loud",
-		"LOG_FORMAT": "xml", "SHUTDOWN_TIMEOUT": "-1s", "WEBHOOK_SECRET_FILE": "/does/not/exist", "EVENT_RETENTION": "soon",
+		"LOG_FORMAT": "xml", "SHUTDOWN_TIMEOUT": "-1s", "METRICS_ADDR": "9090", "WEBHOOK_SECRET_FILE": "/does/not/exist", "EVENT_RETENTION": "soon",
 	}
 	_, err := load(env)
 	if err == nil {

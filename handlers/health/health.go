@@ -35,6 +35,10 @@ func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe()} }
 // Ready says that the server takes requests.
 func (h *Health) Ready() { h.ready.Store(true) }
 
+// DatabaseUp reports whether the database has answered the last probe. It asks
+// nobody.
+func (h *Health) DatabaseUp() bool { return time.Since(time.Unix(0, h.lastOK.Load())) <= staleAfter }
+
 // Run probes the database until ctx ends.
 func (h *Health) Run(ctx context.Context) {
 	ticker := time.NewTicker(interval)
@@ -62,7 +66,7 @@ func (h *Health) check(ctx context.Context) {
 
 func (h *Health) status() (int, string) {
 	switch {
-	case time.Since(time.Unix(0, h.lastOK.Load())) > staleAfter:
+	case !h.DatabaseUp():
 		return http.StatusServiceUnavailable, "unavailable"
 	case !h.ready.Load():
 		return http.StatusServiceUnavailable, "starting"

@@ -42,6 +42,9 @@ type Settings struct {
 	AppSlug           string
 	APIKey            string
 	TenantStatusField string
+	// Observe, when not nil, hears of every exchange: how it ended, in one word,
+	// and how long it took.
+	Observe func(outcome string, took time.Duration)
 }
 
 // NewClient returns a client that never follows redirects (they would carry
@@ -72,6 +75,15 @@ func (c *Client) LoginURL(callback string) string {
 // It returns ErrCodeRefused (4xx), ErrTimeout, ErrUnavailable (no connection,
 // or 5xx) or ErrBadAnswer, each possibly wrapped with a reason for the log.
 func (c *Client) Exchange(ctx context.Context, code string) (UserInfo, error) {
+	began := time.Now()
+	user, err := c.exchange(ctx, code)
+	if c.settings.Observe != nil {
+		c.settings.Observe(outcome(err), time.Since(began))
+	}
+	return user, err
+}
+
+func (c *Client) exchange(ctx context.Context, code string) (UserInfo, error) {
 	request, err := c.exchangeRequest(ctx, code)
 	if err != nil {
 		return UserInfo{}, err

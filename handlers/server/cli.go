@@ -43,7 +43,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	}
 	log := settings.Logger(os.Stderr)
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	return Serve(ctx, c.Product, settings, l, log, Options{})
+	return Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
 }
 
 // Migrate is the command `migrate`: see commands.Migrate.

@@ -15,7 +15,7 @@ import (
 func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 	return tenancy.Options{
 		URL: c.DatabaseURL.Reveal(), Name: p.Slug, Logger: log,
-		Tenant: p.TenantSchema, Shared: p.SharedSchema, OnProvision: p.OnProvision,
+		Tenant: p.TenantSchema, Shared: p.SharedSchema, OnProvision: p.OnProvision, Tracer: p.Tracer,
 	}
 }
 

@@ -2,13 +2,16 @@ package server
 
 import (
 	"io/fs"
+	"time"
 
+	"example.com/subproduct/handlers/metrics"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
 )
 
-// Options are what only development and tests set.
+// Options are what only development and tests set, but for Version.
 type Options struct {
+	Version string // of the program, for the metrics
 	// Source is the source tree. Where it is given, templates/ and static/ are
 	// read from it anew for each request.
 	Source fs.FS
@@ -16,6 +19,11 @@ type Options struct {
 	ShowCauses bool
 	// Database may change how the database is opened.
 	Database func(*tenancy.Options)
-	// Inbox tunes the inbox; Retention, Logger and Conns are not taken from here.
+	// Inbox tunes the inbox; Retention, Logger, Conns and Observe are not taken from here.
 	Inbox inbox.Options
+	// StatisticsAge is how old the metrics may be that come from the database; 0:
+	// 15 s.
+	StatisticsAge time.Duration
+
+	metrics *metrics.Metrics // nil: METRICS_ADDR is not set
 }

@@ -41,6 +41,12 @@ type Product struct {
 	// every command that opens the database.
 	Settings func(*config.Reader)
 	Routes   func(Routes)
+	// Middleware is around every request, the first outermost: tracing, for
+	// example. The request has its id and its route's pattern, and an error has
+	// been answered when it comes back. Nothing recovers from a panic of its own.
+	Middleware []echo.MiddlewareFunc
+	// Tracer hears of every statement on every connection to the database.
+	Tracer pgx.QueryTracer
 	// Events are what the product does with the platform's events. An entry
 	// for subscription.created or tenant.cancelled runs after what the server
 	// itself does, in the same transaction.

@@ -25,6 +25,12 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	m, err := openMetrics(ctx, p, c, o, log)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	o.metrics = m
 	database := p.database(c, log)
 	conns := splitConns(c.DatabaseMaxConns)
 	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests

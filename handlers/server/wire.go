@@ -49,9 +49,11 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	a.sso = a.signOn()
 	var err error
 	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, splitConns(c.DatabaseMaxConns).inbox
+	o.Inbox.Observe = o.metrics.Event
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}
+	a.watch()
 	a.webhook = &webhook.Receiver{
 		Inbox: a.inbox, Secret: c.WebhookSecret.Reveal(), Previous: c.WebhookSecretPrevious.Reveal(),
 		TenantFields: c.WebhookTenantFields, Log: log,
@@ -68,7 +70,7 @@ func (a *app) signOn() *sso.SSO {
 	s := &sso.SSO{
 		Platform: platform.NewClient(platform.Settings{
 			PlatformURL: c.PlatformURL.String(), BaseURL: c.PlatformBaseURL.String(), AppSlug: c.AppSlug,
-			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField,
+			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField, Observe: a.options.metrics.Exchange,
 		}),
 		Sessions: a.sessions, DB: a.db, CallbackURL: c.CallbackURL(), Allowed: c.AllowedStatuses,
 		State: c.SSOState, Secure: c.Secure(), Log: a.log,
@@ -95,14 +97,15 @@ func (a *app) newEcho() error {
 	e.Renderer = renderer
 	e.HTTPErrorHandler = a.errors.Write
 	e.IPExtractor = web.ClientAddress(a.config.TrustedProxies)
-	a.middleware = []echo.MiddlewareFunc{
-		web.AssignID(a.config.TrustedProxies),
+	a.middleware = slices.Concat([]echo.MiddlewareFunc{
+		a.options.metrics.Requests, web.AssignID(a.config.TrustedProxies),
+	}, a.product.Middleware, []echo.MiddlewareFunc{
 		web.Log(a.log, a.errors),
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
 		web.NoReferrer(callbackPath),
 		sameOrigin,
-	}
+	})
 	a.echo = e
 	return nil
 }

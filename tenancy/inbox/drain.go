@@ -90,6 +90,7 @@ func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
 	a, err := in.attempt(slug)
 	switch {
 	case err == nil && a.applied:
+		in.observe(a.event.Type, Applied)
 		in.settle(d, a.event.ID, Applied)
 		return a.end
 	case err == nil:

@@ -1,4 +1,7 @@
 package inbox
 
-// DueSQL is the poller's query.
-const DueSQL = dueSQL
+// Queries of the poller and of the metrics.
+const (
+	DueSQL        = dueSQL
+	StatisticsSQL = statisticsSQL
+)

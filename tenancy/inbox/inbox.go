@@ -48,6 +48,10 @@ type Options struct {
 	Lease          time.Duration // of a claim: then another process may take the event; 0: 10 s
 	Retention      time.Duration // of finished events, at least a day; 0: 90 days
 	Logger         *slog.Logger  // nil: slog.Default()
+	// Observe, when not nil, hears of every event that this process has settled or
+	// tried: its type, empty where it has no handler, and what became of it. It is
+	// called from many goroutines.
+	Observe func(eventType string, outcome Outcome)
 }
 
 func (o Options) withDefaults() Options {

@@ -65,6 +65,9 @@ func (in *Inbox) note(a attempt, cause error) Outcome {
 	case final:
 		message, outcome = failedForGood, Rejected
 	}
+	if e.ID != 0 && outcome != Accepted {
+		in.observe(e.Type, outcome)
+	}
 	in.log.ErrorContext(ctx, message, "event_id", e.ID, "event_type", e.Type, "tenant", e.Tenant.String(), "attempt", e.Attempt, "error", cause)
 	return outcome
 }

@@ -107,6 +107,9 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 	if closed := results.Close(); err == nil {
 		err = closed
 	}
+	if err == nil && s.status != Pending {
+		in.observe(d.Type, outcomes[s.status])
+	}
 	if err == nil && s.status == Done {
 		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
 	}

@@ -15,6 +15,7 @@ import (
 	"hash/fnv"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -39,6 +40,9 @@ type Lanes struct {
 	tenants map[string]*tenant // those that hold or wait for a connection
 	queue   []*waiter          // in the order of arrival
 	most    int                // connections that one tenant may hold
+
+	acquired atomic.Int64 // how often
+	waited   atomic.Int64 // nanoseconds, for all of these together
 }
 
 // lane is a pool and what is free of it. Whoever has taken one of free finds a
@@ -124,6 +128,7 @@ type Conn struct {
 // Acquire returns a connection for the tenant of that name. It waits until ctx
 // ends, and then returns its error; or it returns why none could be made.
 func (l *Lanes) Acquire(ctx context.Context, name string) (*Conn, error) {
+	began := time.Now()
 	n, err := l.enter(ctx, name)
 	if err != nil {
 		return nil, err
@@ -133,7 +138,15 @@ func (l *Lanes) Acquire(ctx context.Context, name string) (*Conn, error) {
 		l.leave(n, name)
 		return nil, err
 	}
+	l.acquired.Add(1)
+	l.waited.Add(int64(time.Since(began)))
 	return &Conn{conn, l, n, name}, nil
+}
+
+// Acquired is how often Acquire has returned a connection, and what that took in
+// all.
+func (l *Lanes) Acquired() (n int64, took time.Duration) {
+	return l.acquired.Load(), time.Duration(l.waited.Load())
 }
 
 // Release gives the connection back. It may be called once.

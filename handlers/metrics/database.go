@@ -1,0 +1,104 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// Database is where the metrics of the database come from.
+type Database struct {
+	Up         func() bool                         // what the health probe says
+	Pools      func() map[string]tenancy.PoolStats // by name; nil: none
+	Statistics func(context.Context) (inbox.Statistics, error)
+	MaxAge     time.Duration // of Statistics; below it they are not read again
+}
+
+const (
+	// patience is how long a scrape waits for the database.
+	patience = time.Second
+	// readTimeout bounds a reading that no scrape waits for any more.
+	readTimeout = 5 * time.Second
+)
+
+// Watch adds the metrics of the database.
+func (m *Metrics) Watch(d Database) {
+	if m != nil {
+		m.Register(&database{Database: d})
+	}
+}
+
+// database reads when it is scraped, and not while nobody asks.
+type database struct {
+	Database
+	flight singleflight.Group
+	last   inbox.Statistics // written and read within a flight
+	err    error
+	at     time.Time
+}
+
+// Describe tells nothing: it could not without asking the database.
+func (d *database) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends what is known of the database. What it alone knows is left out
+// while it does not answer: a number from before would be a lie.
+func (d *database) Collect(out chan<- prometheus.Metric) {
+	out <- gauge(up, boolean(d.Up()))
+	if d.Pools != nil {
+		for name, stats := range d.Pools() {
+			collectPool(out, name, stats)
+		}
+	}
+	s, err := d.statistics()
+	if err != nil {
+		return
+	}
+	out <- gauge(readOnly, boolean(s.ReadOnly))
+	out <- gauge(webhookEvents, float64(s.Pending), inbox.Pending)
+	out <- gauge(webhookEvents, float64(s.Failed), inbox.Failed)
+	out <- gauge(oldestPending, s.OldestPending.Seconds())
+	failed := 0
+	for _, t := range s.Tenants {
+		out <- gauge(tenants, float64(t.Count), t.Status, strconv.FormatInt(t.Version, 10))
+		failed += t.Failed
+	}
+	out <- gauge(failedMigrations, float64(failed))
+}
+
+func collectPool(out chan<- prometheus.Metric, name string, s tenancy.PoolStats) {
+	out <- gauge(connections, float64(s.Acquired), name, "acquired")
+	out <- gauge(connections, float64(s.Idle), name, "idle")
+	out <- gauge(connections, float64(s.Constructing), name, "constructing")
+	out <- gauge(maxConnections, float64(s.Max), name)
+	out <- prometheus.MustNewConstSummary(acquireSeconds, uint64(max(s.Acquires, 0)), s.AcquireTime.Seconds(), nil, name)
+}
+
+var errSlow = errors.New("the database takes too long")
+
+// statistics are those that were read less than MaxAge ago, or new ones. Scrapes
+// at the same time share a reading.
+func (d *database) statistics() (inbox.Statistics, error) {
+	reading := d.flight.DoChan("", func() (any, error) {
+		if d.at.IsZero() || time.Since(d.at) >= d.MaxAge {
+			ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+			defer cancel()
+			d.last, d.err = d.Statistics(ctx)
+			d.at = time.Now()
+		}
+		return d.last, d.err
+	})
+	select {
+	case r := <-reading:
+		s, _ := r.Val.(inbox.Statistics)
+		return s, r.Err
+	case <-time.After(patience):
+		return inbox.Statistics{}, errSlow
+	}
+}

@@ -1,0 +1,182 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A commit and its round trips cost several times what a small migration does,
+// so tenants are migrated some at a time in one transaction, each within a
+// savepoint and one message. A tenant that fails there is undone, and done alone
+// afterwards, by golang-migrate, which says why. Everybody's locks last until
+// the batch ends: it is short, and waits for nobody.
+const (
+	mostInBatch      = 50
+	batchRelations   = 500 // that one transaction may lock
+	batchTime        = 100 * time.Millisecond
+	batchLockTimeout = "20ms"
+)
+
+// batchSize is how many tenants fit into a transaction: 1 where none but alone
+// may be migrated, as on Citus.
+func (f *fleet) batchSize(ctx context.Context) (n int, err error) {
+	var relations int
+	var citus bool
+	err = f.db.pool.QueryRow(ctx, `
+		SELECT count(*), EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') FROM pg_class WHERE relnamespace = (
+			SELECT to_regnamespace('"tenant_' || slug || '"') FROM public.tenants WHERE schema_version < $1 ORDER BY schema_version, slug LIMIT 1)`,
+		f.db.tenant.latest).Scan(&relations, &citus)
+	if err != nil {
+		return 0, fmt.Errorf("tables of a tenant: %w", err)
+	}
+	if citus || f.db.tenant.latest == 0 {
+		return 1, nil
+	}
+	return max(1, min(mostInBatch, batchRelations/max(1, relations))), nil
+}
+
+// claimed is a tenant of a batch.
+type claimed struct {
+	position
+	free bool
+}
+
+// batch migrates the tenants after *after, as many as fit, and moves it on. It
+// returns those that are to be migrated alone, and errNoneLeft.
+func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err error) {
+	var done []Slug
+	err = f.db.transact(ctx, beginClaim+`; SET LOCAL lock_timeout = '`+batchLockTimeout+`'; SAVEPOINT one`, func(tx pgx.Tx) error {
+		all, err := f.claim(ctx, tx, *after)
+		if err != nil {
+			return err
+		}
+		for end := time.Now().Add(batchTime); len(all) > 0 && time.Now().Before(end); all = all[1:] {
+			next := all[0]
+			*after = next.position
+			if !next.free || !f.try(next.slug) {
+				continue
+			}
+			if err := f.oneOf(ctx, tx, next.position); err == nil {
+				done = append(done, next.slug)
+			} else if ctx.Err() != nil || IsUnreachable(err) && sqlState(err) != codeLockTimeout {
+				return err
+			} else {
+				alone = append(alone, next.slug)
+			}
+		}
+		return nil
+	})
+	for _, slug := range done {
+		if err != nil { // the transaction, and all of it
+			f.untry(slug)
+		} else if err := f.note(ctx, slug, nil); err != nil {
+			return nil, err
+		}
+	}
+	return alone, err
+}
+
+// claim takes the locks of the next tenants that are behind.
+func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position) ([]claimed, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT schema_version, slug, pg_try_advisory_xact_lock($4, hashtext(slug)) FROM (
+			SELECT schema_version, slug FROM public.tenants
+			WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND slug <> ALL ($5)
+			ORDER BY schema_version, slug LIMIT $6) t`,
+		f.db.tenant.latest, after.version, after.slug.s, lockSpace, f.working(), f.inBatch)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
+		return c, row.Scan(&c.version, &c.slug.s, &c.free)
+	})
+	if err == nil && len(all) == 0 {
+		err = errNoneLeft
+	}
+	return all, err
+}
+
+// oneOf migrates a tenant of a batch in one message. The savepoint for the next
+// goes with it, for a message that cannot be parsed does nothing at all.
+func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
+	files, err := f.db.tenant.after(at.version)
+	if err != nil {
+		return err
+	}
+	versions, target := at.slug.ident()+".schema_migrations", f.db.tenant.latest
+	// It divides by whether the tenant is not being purged, and by whether its
+	// schema is at the version that the registry says.
+	message := fmt.Sprintf(`SET LOCAL search_path TO %[1]s, public, pg_temp;
+		SELECT '%[1]s'::regnamespace, 1 / count(*) FROM public.tenants WHERE slug = '%[6]s' AND purging_since IS NULL;
+		SELECT 1 / (coalesce(max(version), 0) = %[3]d)::int FROM %[2]s;
+		%[4]s
+		;DELETE FROM %[2]s; INSERT INTO %[2]s (version, dirty) VALUES (%[5]d, false);
+		UPDATE public.tenants SET schema_version = %[5]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[6]s';
+		RELEASE SAVEPOINT one; SAVEPOINT one`,
+		at.slug.ident(), versions, at.version, files, target, at.slug.s)
+	if _, err = tx.Conn().PgConn().Exec(ctx, message).ReadAll(); err == nil {
+		return nil
+	}
+	if _, undone := tx.Exec(ctx, `ROLLBACK TO SAVEPOINT one`); undone != nil {
+		return undone
+	}
+	return err
+}
+
+// alone migrates a tenant in a transaction of its own.
+func (f *fleet) alone(ctx context.Context, slug Slug) error {
+	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		wasBehind, err := f.db.upgradeTenant(ctx, tx, slug)
+		if err == nil && !wasBehind {
+			return ErrBusy // another run was faster
+		}
+		return err
+	})
+}
+
+func (f *fleet) untry(slug Slug) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.tried, slug)
+}
+
+// after returns the files above a version as one text.
+func (m *migrations) after(version int64) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if text, known := m.texts[version]; known {
+		return text, nil
+	}
+	var text strings.Builder
+	next, err := m.source.First()
+	for ; err == nil; next, err = m.source.Next(next) {
+		if int64(next) <= version {
+			continue
+		}
+		file, _, err := m.source.ReadUp(next)
+		if err != nil {
+			return "", err
+		}
+		content, err := io.ReadAll(file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return "", err
+		}
+		text.Write(content)
+		text.WriteString("\n;\n")
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	if m.texts == nil {
+		m.texts = map[int64]string{}
+	}
+	m.texts[version] = text.String()
+	return m.texts[version], nil
+}

@@ -1,0 +1,56 @@
+package tenancy_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+)
+
+// Tenants share a transaction, and nothing else: one that fails, one whose
+// tables are in use and one that is not what the registry says keep nobody back.
+func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
+	t.Parallel()
+	url, db := town(t, 40, versionTwo)
+	exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b text;
+		ALTER TABLE tenant_t009.a ADD COLUMN b text; UPDATE tenant_t009.schema_migrations SET version = 2`)
+	reader, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close(context.Background())
+	if _, err := reader.Exec(t.Context(), `BEGIN; LOCK TABLE tenant_t011.a IN ACCESS SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	release := time.AfterFunc(300*time.Millisecond, func() { _, _ = reader.Exec(t.Context(), `COMMIT`) })
+	defer release.Stop()
+	var last tenancy.FleetProgress
+	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Jobs: 3, Progress: func(p tenancy.FleetProgress) { last = p }})
+	if err != nil || result.Migrated != 39 || len(result.Failed) != 1 || result.Failed[0].Slug != "t007" ||
+		!strings.Contains(result.Failed[0].Error, "000002") || last.Migrated != 39 || last.Failed != 1 {
+		t.Errorf("%+v %+v %v", result, last, err)
+	}
+	if n := query[int](t, url, `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND migrate_error IS NULL`); n != 39 {
+		t.Errorf("%d are at version 2, want 39", n)
+	}
+	if n := query[int](t, url, `SELECT count(*) FROM information_schema.columns WHERE table_schema LIKE 'tenant_t%' AND table_name = 'a' AND column_name = 'b'`); n != 40 {
+		t.Errorf("%d have the column, want 40, of which one had it before", n)
+	}
+}
+
+// A file that cannot even be read as SQL harms nobody else, and is named.
+func TestFleet_AFileThatIsNoSQL(t *testing.T) {
+	t.Parallel()
+	broken := files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
+		"000002_broken.up.sql", "ALTER TABLE a ADD COLUMN b text; SELECT 'never closed")
+	_, db := town(t, 5, broken)
+	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
+	if err != nil || result.Migrated != 0 || len(result.Failed) != 5 || !strings.Contains(fmt.Sprint(result.Failed), "000002_broken.up.sql") {
+		t.Errorf("%+v %v", result, err)
+	}
+}
