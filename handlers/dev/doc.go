@@ -1,7 +1,7 @@
 // Package dev is the development commands: a private PostgreSQL, a platform
-// simulator and the app, wired to each other; the simulator alone; and the
-// check of a product against the contract. A build with the tag production
-// leaves all of it out.
+// simulator and the app, wired to each other; the simulator alone; the check of
+// a product against the contract; and the generator of resources. A build with
+// the tag production leaves all of it out.
 package dev
 
 import "errors"
