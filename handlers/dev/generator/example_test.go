@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,13 +28,24 @@ func before(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS("testdata/before")); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"handlers/routes.go", "handlers/errors.go"} {
+		content := regexp.MustCompile(`"\S+(/handlers/\w+")`).ReplaceAllString(read(t, dir, name), `"`+module(t)+`$1`)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return dir
 }
 
-func target(dir string) generator.Target {
-	return generator.Target{
-		Root: dir, Module: "example.com/subproduct", Product: "example.com/subproduct/handlers/dev/generator/example/handlers",
-	}
+// module is the path of the module that this is part of, whatever it was renamed to.
+func module(t *testing.T) string {
+	t.Helper()
+	return strings.Fields(read(t, "../../..", "go.mod"))[1]
+}
+
+func target(t *testing.T, dir string) generator.Target {
+	t.Helper()
+	return generator.Target{Root: dir, Module: module(t), Product: module(t) + "/handlers/dev/generator/example/handlers"}
 }
 
 // The example, which is compiled and has tests of its own, is what the sources
@@ -41,7 +53,7 @@ func target(dir string) generator.Target {
 func TestExample_IsWhatAddMakes(t *testing.T) {
 	t.Parallel()
 	dir := before(t)
-	if err := generator.Add(target(dir), "", strings.Fields(everyType), io.Discard); err != nil {
+	if err := generator.Add(target(t, dir), "", strings.Fields(everyType), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

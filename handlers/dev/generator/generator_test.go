@@ -66,7 +66,7 @@ func TestAdd_Twice(t *testing.T) {
 	}{
 		{"invoices number:string", false}, {"invoices number:string", true}, {"payments amount:numeric", false},
 	} {
-		if err := generator.Add(target(dir), "", strings.Fields(c.call), io.Discard); generator.Refused(err) != c.refused || !c.refused && err != nil {
+		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); generator.Refused(err) != c.refused || !c.refused && err != nil {
 			t.Errorf("%s: %v", c.call, err)
 		}
 	}

@@ -73,7 +73,7 @@ func TestAdd_RefusesWithTheReason(t *testing.T) {
 				}
 			}
 			had := fingerprint(t, dir)
-			err := generator.Add(target(dir), "", strings.Fields(call), io.Discard)
+			err := generator.Add(target(t, dir), "", strings.Fields(call), io.Discard)
 			if err == nil || !generator.Refused(err) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want a refusal that says %q", err, want)
 			}
