@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"syscall"
 
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
@@ -24,7 +22,7 @@ func main() { os.Exit(execute(handlers.Product())) }
 
 // execute runs the product's program and returns its exit code.
 func execute(p server.Product) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := server.Signals(context.Background())
 	defer stop()
 	err := run(ctx, p, os.Args[1:], os.LookupEnv, os.Stdout)
 	switch {
@@ -53,12 +51,13 @@ func table(c server.CLI) []command {
 		{"dev", "a private PostgreSQL, a platform simulator and the app, with demo tenants", development(c, dev.Run)},
 		{"serve", "the server, on the configuration of the environment (the default)", c.Serve},
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", c.Migrate},
-		{"tenants", "list, show, provision, cancel, restore, export, purge", c.Tenants},
+		{"tenants", "list, show, provision, cancel, restore, export, import, purge", c.Tenants},
 		{"events", "list, show, retry: the webhook inbox", c.Events},
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
 		{"add", "makes a business resource: add invoices number:string amount:numeric due:date paid:bool", development(c, dev.Add)},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(c, dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},
+		{"doctor", "checks settings, database, platform and public address; --json", c.Doctor},
 		{"healthcheck", "asks the local server's health URL; for a container", c.Healthcheck},
 		{"version", "prints the version", c.PrintVersion},
 	}

@@ -181,13 +181,14 @@ func serveEnv(databaseURL string) []string {
 	return []string{
 		"DATABASE_URL=" + databaseURL, "LISTEN_ADDR=127.0.0.1:0", "APP_SLUG=app", "PUBLIC_URL=http://127.0.0.1", "PLATFORM_URL=http://127.0.0.1:1",
 		"PLATFORM_BASE_URL=http://127.0.0.1:1", "PLATFORM_API_KEY=key-of-the-test", "WEBHOOK_SECRET=secret-of-the-test", "FIXTURE_GREETING=Hello",
+		"DRAIN_DELAY=200ms",
 	}
 }
 
 func TestServeStartsAndStops(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for signal, delay := range map[syscall.Signal]string{syscall.SIGTERM: "200ms", syscall.SIGINT: "0s"} {
 		p := start(t, t.TempDir(), serveEnv(url))
 		address := p.match(t, `"address":"([^"]+)"`)[1]
 		await(t, func() bool { return status("http://"+address+"/healthz") == http.StatusOK }, p.text)
@@ -198,6 +199,7 @@ func TestServeStartsAndStops(t *testing.T) {
 		if code := p.end(t, signal); code != 0 {
 			t.Errorf("%v: exit %d\n%s", signal, code, p.text())
 		}
+		p.match(t, `"draining","delay":"`+delay+`"`)
 		check = start(t, t.TempDir(), []string{"LISTEN_ADDR=" + address}, "healthcheck")
 		if _ = check.Wait(); check.ProcessState.ExitCode() != 1 {
 			t.Errorf("healthcheck without a server: exit %d, want 1", check.ProcessState.ExitCode())
@@ -222,10 +224,13 @@ func TestServeWithoutADatabase(t *testing.T) {
 	p := start(t, t.TempDir(), serveEnv("postgres://postgres@127.0.0.1:1/x"))
 	address := p.match(t, `"address":"([^"]+)"`)[1]
 	p.match(t, "waiting for the database")
-	for path, want := range map[string]int{"/healthz": 503, "/livez": 200, "/items": 503, "/": 503} {
-		if got := status("http://" + address + path); got != want {
-			t.Errorf("%s: %d, want %d", path, got, want)
-		}
+	var asked sync.WaitGroup
+	for path, want := range map[string]int{"/healthz": 503, "/livez": 200, "/readyz": 503, "/items": 503, "/": 503} {
+		asked.Go(func() { // some wait
+			if got := status("http://" + address + path); got != want {
+				t.Errorf("%s: %d, want %d", path, got, want)
+			}
+		})
 	}
 	response, err := http.Get("http://" + address + "/sso/callback?code=x")
 	if err != nil {
@@ -235,6 +240,7 @@ func TestServeWithoutADatabase(t *testing.T) {
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("the callback: %d, Referrer-Policy %q", response.StatusCode, response.Header.Get("Referrer-Policy"))
 	}
+	asked.Wait()
 	if code := p.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit %d", code)
 	}

@@ -43,16 +43,16 @@ func backendOf(conn *pgx.Conn) *backend {
 }
 
 // enterSQL points a transaction at a tenant: $1 is the search_path, $2 the
-// schema and $3 the slug. It fails where the schema is gone, for a search_path
+// schema, $3 the slug and $4 the statement_timeout. It fails where the schema is gone, for a search_path
 // that leads nowhere raises no error and names would fall through to public;
 // where the tenant is not active; and where the connection has had a temporary
 // table, which would be looked at before all others: transact drops those.
-const enterSQL = `SELECT set_config('search_path', $1, true), $2::text::regnamespace,
+const enterSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
 	1 / (pg_my_temp_schema() = 0)::int, 1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
 
 // enterPooledSQL goes without that: a pooler's connection outlives ours, and
 // DISCARD TEMP goes before it.
-const enterPooledSQL = `SELECT set_config('search_path', $1, true), $2::text::regnamespace,
+const enterPooledSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
 	1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
 
 // forgetSQL removes what a handler may have left on its connection for the

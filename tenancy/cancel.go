@@ -10,7 +10,8 @@ import (
 
 const (
 	// cancelTimeout bounds the wait for the answer to a statement that is being
-	// cancelled. A connection that does not answer by then is closed.
+	// cancelled, and for the request to cancel to be over. A connection for which
+	// either takes longer is closed.
 	cancelTimeout = 500 * time.Millisecond
 	// cancelRequestTimeout bounds the request to cancel, which goes over a
 	// connection of its own, and which a pooler may keep waiting.
@@ -25,8 +26,9 @@ const (
 // pgx's own but for one thing: the request is never given up while it is under
 // way, for PgBouncer 1.18 ends, with everybody's connections, when it is.
 type canceller struct {
-	conn *pgconn.PgConn
-	sent chan struct{} // closed when the request is over
+	conn  *pgconn.PgConn
+	sent  chan struct{} // closed when the request is over
+	until time.Time
 }
 
 func newCanceller(conn *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn: conn} }
@@ -34,8 +36,8 @@ func newCanceller(conn *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn
 // HandleCancel is called when a statement's context ends.
 func (c *canceller) HandleCancel(ctx context.Context) {
 	sent := make(chan struct{})
-	c.sent = sent
-	_ = c.conn.Conn().SetDeadline(time.Now().Add(cancelTimeout))
+	c.sent, c.until = sent, time.Now().Add(cancelTimeout)
+	_ = c.conn.Conn().SetDeadline(c.until)
 	go func() {
 		defer close(sent)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelRequestTimeout)
@@ -52,7 +54,7 @@ func (c *canceller) HandleUnwatchAfterCancel() {
 	select {
 	case <-c.sent:
 		deadline = time.Time{}
-	case <-time.After(cancelTimeout):
+	case <-time.After(time.Until(c.until)):
 	}
 	_ = c.conn.Conn().SetDeadline(deadline)
 }

@@ -24,7 +24,8 @@ const (
 type tenantKey struct{}
 
 // WithTenant returns a context whose InTx works on t's data. The session
-// middleware calls it; a handler has no reason to.
+// middleware calls it; a handler has no reason to: ForTenant and OpenLink are
+// the other ways to a tenant.
 func WithTenant(ctx context.Context, t Tenant) context.Context {
 	return context.WithValue(ctx, tenantKey{}, t)
 }

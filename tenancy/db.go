@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
@@ -27,6 +28,7 @@ type DB struct {
 	tenant   *migrations
 	options  Options
 	log      *slog.Logger
+	failover failover
 	catchUps singleflight.Group
 	failures sync.Map             // Slug → failure: migrations on use that failed
 	citus    atomic.Pointer[bool] // nil: not asked yet
@@ -65,8 +67,10 @@ type Options struct {
 	ConnMemory int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool
-	Logger       *slog.Logger    // nil: slog.Default()
-	Tracer       pgx.QueryTracer // nil: none; of every connection
+	// LogSlower has statements that take longer be logged; 0: none are.
+	LogSlower time.Duration
+	Logger    *slog.Logger    // nil: slog.Default()
+	Tracer    pgx.QueryTracer // nil: none; of every connection
 	// Configure, when not nil, may change the configuration of every pool.
 	Configure func(*pgxpool.Config)
 }
@@ -145,6 +149,8 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.BuildContextWatcherHandler = newCanceller
+	config.ConnConfig.DialFunc, config.PingTimeout, config.ConnConfig.OnPgError = dial(), pingTimeout, db.failover.keep
+	config.ConnConfig.Tracer = &tracer{db}
 	delete(config.ConnConfig.RuntimeParams, "search_path")
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(db.options.Name, "app")
@@ -156,6 +162,9 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if db.options.Configure != nil {
 		db.options.Configure(config)
 	}
+	if _, alone := config.ConnConfig.Tracer.(*tracer); !alone {
+		config.ConnConfig.Tracer = multitracer.New(&tracer{db}, config.ConnConfig.Tracer)
+	}
 	db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
 	db.tracer = config.ConnConfig.Tracer
 	db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
@@ -163,6 +172,7 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
+	db.failover.watch(pool)
 	return pool, nil
 }
 

@@ -31,7 +31,7 @@ func TestExport_TheConnectionIsAsTheURLSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][]string{
-		"": nil, "?sslmode=disable": {"PGSSLMODE=disable"}, "?sslmode=prefer": {"PGSSLMODE=prefer"},
+		"": nil, "?target_session_attrs=read-write&sslmode=disable": {"PGTARGETSESSIONATTRS=read-write", "PGSSLMODE=disable"}, "?sslmode=disable": {"PGSSLMODE=disable"}, "?sslmode=prefer": {"PGSSLMODE=prefer"},
 		"?sslmode=require&channel_binding=require": {"PGSSLMODE=require", "PGCHANNELBINDING=require"},
 		"?sslmode=verify-full&sslrootcert=" + root: {"PGSSLMODE=verify-full", "PGSSLROOTCERT=" + root},
 	} {
@@ -42,7 +42,7 @@ func TestExport_TheConnectionIsAsTheURLSays(t *testing.T) {
 			}
 		}
 		protected := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-			return !strings.HasPrefix(v, "PGSSL") && !strings.HasPrefix(v, "PGCHANNEL")
+			return !strings.HasPrefix(v, "PGSSL") && !strings.HasPrefix(v, "PGCHANNEL") && !strings.HasPrefix(v, "PGTARGET")
 		})
 		if len(protected) != len(want) || strings.Contains(strings.Join(env, "\n"), "hunter2") {
 			t.Errorf("%q: %v", query, env)
@@ -51,6 +51,17 @@ func TestExport_TheConnectionIsAsTheURLSays(t *testing.T) {
 	t.Setenv("PGSSLMODE", "require")
 	if env := dumpEnv(t, "postgres://db.example/app"); !slices.Contains(env, "PGSSLMODE=require") {
 		t.Errorf("from the environment: %v", env)
+	}
+}
+
+// Of several servers the tools look for the same one as the pool does.
+func TestExport_EveryServerOfTheURL(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"disable", "prefer", "verify-full"} {
+		env := dumpEnv(t, "postgres://me@a.example:5433,b.example:5433,c.example:5434/app?sslmode="+mode)
+		if !slices.Contains(env, "PGHOST=a.example,b.example,c.example") || !slices.Contains(env, "PGPORT=5433,5433,5434") {
+			t.Errorf("%s: %v", mode, env)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -16,8 +15,12 @@ const (
 	codeForeignKey    = "23503"
 	codeUnique        = "23505"
 	codeCheck         = "23514"
+	codeReadOnly      = "25006"
 	// Only beginActive divides.
 	codeDivisionByZero = "22012"
+	// A prepared statement is not there, or is there already.
+	codeNoStatement    = "26000"
+	codeStatementThere = "42P05"
 )
 
 // IsUnique reports whether err is a violation of a unique constraint. It and
@@ -67,5 +70,5 @@ func StorableError(err error) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "…"
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	return storable(text)
 }

@@ -11,37 +11,69 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // ErrNoPgDump says that the tool for an export is not installed here.
 var ErrNoPgDump = errors.New("pg_dump is not installed: it comes with PostgreSQL's client (Debian: apt install postgresql-client), of the server's version or newer")
 
-// Export writes one tenant's schema and data to w as pg_dump's SQL. It returns
-// ErrUnknownTenant or ErrNoPgDump.
+// Export writes one tenant to w for Import: its registry row as a comment, then
+// its schema and data as pg_dump's SQL, both from one snapshot. It returns
+// ErrUnknownTenant, ErrPurging or ErrNoPgDump.
 func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
-	if _, err := db.Tenant(ctx, slug); err != nil {
-		return err
-	}
 	tool, err := exec.LookPath("pg_dump")
 	if err != nil {
 		return ErrNoPgDump
 	}
-	var complaint strings.Builder
-	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
-	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
-	if err := dump.Run(); err != nil {
-		return fmt.Errorf("export tenant %s: %w: %s", slug, err, strings.TrimSpace(complaint.String()))
+	if err := db.auditExport(ctx, slug); err != nil {
+		return err
+	}
+	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
+		row, snapshot, err := readExported(ctx, tx, slug)
+		if err != nil {
+			return err
+		}
+		return row.write(w, func() error { return db.dump(ctx, tool, slug, snapshot, w) })
+	})
+	if err != nil {
+		return fmt.Errorf("export tenant %s: %w", slug, err)
 	}
 	return nil
+}
+
+// beginSnapshot opens a transaction that waits for as long as pg_dump takes.
+const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0`
+
+func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string, w io.Writer) error {
+	var complaint strings.Builder
+	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
+	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
+	if err := dump.Run(); err != nil {
+		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(complaint.String()))
+	}
+	return nil
+}
+
+// auditExport records an export before anything of it is written. From a standby
+// one is made all the same: it can only be logged.
+func (db *DB) auditExport(ctx context.Context, slug Slug) error {
+	err := db.Audit(ctx, AuditExport, slug, "")
+	if sqlState(err) != codeReadOnly {
+		return err
+	}
+	return db.told(ctx, nil, AuditExport, slug, "not recorded: the database is read-only")
 }
 
 // pgDumpPattern is the schema as pg_dump matches it: quoted, nothing in it is a
 // wildcard.
 func pgDumpPattern(slug Slug) string { return slug.ident() }
 
-// security are the parameters of a connection that say how it is protected, as
-// the URL and pgx spell them. libpq's variables have the same names.
-var security = []string{
+// passedOn are the parameters of a connection that say how it is protected, and
+// which of several servers is meant, as the URL and pgx spell them. libpq's
+// variables have the same names.
+var passedOn = []string{
+	"target_session_attrs",
 	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslnegotiation", "sslsni", "ssl_min_protocol_version", "channel_binding", "require_auth",
 }
 
@@ -50,11 +82,12 @@ var security = []string{
 // which others could read on a command line.
 func (db *DB) libpqEnv() []string {
 	c := db.pool.Config().ConnConfig
+	hosts, ports := addresses(c)
 	env := []string{
-		"PGHOST=" + c.Host, "PGPORT=" + strconv.Itoa(int(c.Port)), "PGUSER=" + c.User, "PGPASSWORD=" + c.Password, "PGDATABASE=" + c.Database,
+		"PGHOST=" + hosts, "PGPORT=" + ports, "PGUSER=" + c.User, "PGPASSWORD=" + c.Password, "PGDATABASE=" + c.Database,
 	}
 	address, _ := url.Parse(db.options.URL) // pgx has parsed it
-	for _, parameter := range security {
+	for _, parameter := range passedOn {
 		name := "PG" + strings.ToUpper(strings.ReplaceAll(parameter, "_", ""))
 		if value := cmp.Or(address.Query().Get(parameter), os.Getenv(name)); value != "" {
 			env = append(env, name+"="+value)
@@ -66,4 +99,18 @@ func (db *DB) libpqEnv() []string {
 		}
 	}
 	return env
+}
+
+// addresses are the servers that the URL names, with commas between them. pgx
+// has each of them twice where TLS is tried and may be missing.
+func addresses(c *pgx.ConnConfig) (hosts, ports string) {
+	hosts, ports = c.Host, strconv.Itoa(int(c.Port))
+	lastHost, lastPort := c.Host, c.Port
+	for _, f := range c.Fallbacks {
+		if f.Host != lastHost || f.Port != lastPort {
+			hosts, ports = hosts+","+f.Host, ports+","+strconv.Itoa(int(f.Port))
+		}
+		lastHost, lastPort = f.Host, f.Port
+	}
+	return hosts, ports
 }

@@ -12,20 +12,25 @@ import (
 // replica, with the commit. Its data stays. It is the operator's word: older
 // lifecycle events that are not finished are void. It returns ErrUnknownTenant.
 func (db *DB) Cancel(ctx context.Context, slug Slug) error {
-	return db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
+	err := db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
+	return db.told(ctx, err, AuditCancel, slug, "")
 }
 
 // Restore brings a cancelled tenant back with its data, at this program's
 // version. It does nothing to an active one, and returns ErrUnknownTenant or
 // ErrPurging.
 func (db *DB) Restore(ctx context.Context, slug Slug) error {
-	return db.command(ctx, slug, func(tx pgx.Tx) error {
+	restored := false
+	err := db.command(ctx, slug, func(tx pgx.Tx) error {
 		if err := notPurging(ctx, tx, slug); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
-			UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
-			WHERE slug = $1 AND status = 'cancelled'`, slug.s)
+			WITH restored AS (
+				UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
+				WHERE slug = $1 AND status = 'cancelled' RETURNING slug)
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM restored`,
+			slug.s, Actor(ctx), AuditRestore)
 		if err != nil {
 			return fmt.Errorf("restore tenant %s: %w", slug, err)
 		}
@@ -33,9 +38,14 @@ func (db *DB) Restore(ctx context.Context, slug Slug) error {
 			_, err := db.Tenant(ctx, slug)
 			return err
 		}
+		restored = true
 		_, err = db.upgradeTenant(ctx, tx, slug)
 		return err
 	})
+	if !restored {
+		return err
+	}
+	return db.told(ctx, err, AuditRestore, slug, "")
 }
 
 // command runs an operator's change of a tenant's state under its lock, and
@@ -45,13 +55,19 @@ func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) err
 		if err := change(tx); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`
-			UPDATE public.tenants SET commanded_at = clock_timestamp() WHERE slug = '%s';
-			UPDATE public.webhook_events SET status = 'done', last_error = 'void: superseded by an operator''s command',
-				claimed_by = NULL, processed_at = clock_timestamp()
-			WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s))
+		_, err := tx.Exec(ctx, commanded(slug))
 		return err
 	})
+}
+
+// commanded is SQL that makes what the transaction does the latest word about
+// the tenant.
+func commanded(slug Slug) string {
+	return fmt.Sprintf(`
+		UPDATE public.tenants SET commanded_at = clock_timestamp() WHERE slug = '%s';
+		UPDATE public.webhook_events SET status = 'done', last_error = 'void: superseded by an operator''s command',
+			claimed_by = NULL, processed_at = clock_timestamp()
+		WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s)
 }
 
 // cancelTenant is Cancel in a transaction that holds the tenant's lock. The
@@ -60,8 +76,11 @@ func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) err
 func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
-		WHERE slug = $1`, slug.s)
+		WITH cancelled AS (
+			UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
+			WHERE slug = $1 RETURNING slug)
+		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM cancelled`,
+		slug.s, Actor(ctx), AuditCancel)
 	batch.Queue(EndSessionsOfCancelled, slug.s)
 	results := tx.SendBatch(ctx, batch)
 	tag, err := results.Exec()

@@ -41,7 +41,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 		return nil, err
 	}
 	p := b.conn.PgConn().StartPipeline(ctx)
-	before := m.open(p, b)
+	before := m.open(ctx, p, b)
 	plan.send(p, m)
 	if kept != nil {
 		p.SendQueryStatement(kept, q.ParamValues, q.ParamFormats, q.ResultFormats)
@@ -76,7 +76,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 
 // open queues what goes before the statement and returns how many answers it
 // has.
-func (m *message) open(p *pgconn.Pipeline, b *backend) (answers int) {
+func (m *message) open(ctx context.Context, p *pgconn.Pipeline, b *backend) (answers int) {
 	if m.begins {
 		b.begin.send(p)
 		answers++
@@ -86,7 +86,7 @@ func (m *message) open(p *pgconn.Pipeline, b *backend) (answers int) {
 		answers++
 	}
 	if m.enters {
-		b.enter.send(p, m.slug.path()...)
+		b.enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
 		answers++
 	}
 	return answers
@@ -99,7 +99,7 @@ func (b *backend) prepared(ctx context.Context, m *message) (*pgconn.StatementDe
 		return kept, nil
 	}
 	p := b.conn.PgConn().StartPipeline(ctx)
-	before := m.open(p, b)
+	before := m.open(ctx, p, b)
 	p.SendDeallocate(name) // one that is stale; none is no error
 	p.SendPrepare(name, m.statement.sql, nil)
 	if err := p.Sync(); err != nil {

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -17,16 +18,29 @@ type Probe struct {
 // NewProbe returns a probe that is not connected yet.
 func (db *DB) NewProbe() *Probe { return &Probe{db: db} }
 
-// Check makes one empty round trip, connecting first where needed.
+// ErrReadOnly says that the database takes no writes.
+var ErrReadOnly = errors.New("the database is read-only")
+
+// Check makes one round trip, connecting first where needed. It returns
+// ErrReadOnly for a database that takes no writes, and then connects anew the
+// next time: another one of the URL's hosts may take them by then.
 func (p *Probe) Check(ctx context.Context) (err error) {
 	if p.conn == nil {
-		if p.conn, err = pgx.ConnectConfig(ctx, p.db.pool.Config().ConnConfig); err != nil {
+		if p.conn, err = p.db.connect(ctx); err != nil {
 			p.conn = nil
 			return err
 		}
 	}
-	if err = p.conn.Ping(ctx); err != nil {
+	if err = writable(ctx, p.conn); err != nil {
 		p.Close(ctx)
+	}
+	return err
+}
+
+func writable(ctx context.Context, conn *pgx.Conn) error {
+	results, err := conn.PgConn().Exec(ctx, `SHOW transaction_read_only`).ReadAll()
+	if err == nil && string(results[0].Rows[0][0]) == "on" {
+		err = ErrReadOnly
 	}
 	return err
 }

@@ -15,7 +15,8 @@ import (
 // fails, and ErrPurging. A schema that is newer than this program is left as it
 // is.
 func (db *DB) Provision(ctx context.Context, slug Slug) error {
-	return db.command(ctx, slug, func(tx pgx.Tx) error { return db.provision(ctx, tx, slug) })
+	err := db.command(ctx, slug, func(tx pgx.Tx) error { return db.provision(ctx, tx, slug) })
+	return db.told(ctx, err, AuditProvision, slug, "")
 }
 
 // provision is Provision in a transaction that holds the tenant's lock. Its
@@ -24,7 +25,7 @@ func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	if ready, err := db.reactivate(ctx, tx, slug); ready || err != nil {
 		return err
 	}
-	isNew, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, `
+	isNew, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, auditSQL(ctx, AuditProvision, slug, "")+`;
 		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
 		ON CONFLICT (slug) DO UPDATE SET status = 'active', cancelled_at = NULL,
 			schema_version = %[2]d, migrate_error = NULL, updated_at = now()
@@ -43,10 +44,12 @@ func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
 // statement. It reports whether that was so.
 func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug) (ready bool, err error) {
 	tag, err := tx.Exec(ctx, `
-		UPDATE public.tenants SET status = 'active', cancelled_at = NULL, migrate_error = NULL, updated_at = now()
-		WHERE slug = $1 AND schema_version >= $2 AND purging_since IS NULL AND to_regnamespace($3) IS NOT NULL
-			AND set_config('search_path', $3 || ', public, pg_temp', true) <> ''`,
-		slug.s, db.tenant.latest, slug.ident())
+		WITH ready AS (
+			UPDATE public.tenants SET status = 'active', cancelled_at = NULL, migrate_error = NULL, updated_at = now()
+			WHERE slug = $1 AND schema_version >= $2 AND purging_since IS NULL AND to_regnamespace($3) IS NOT NULL
+				AND set_config('search_path', $3 || ', public, pg_temp', true) <> '' RETURNING slug)
+		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $4, $5, slug FROM ready`,
+		slug.s, db.tenant.latest, slug.ident(), Actor(ctx), AuditProvision)
 	if err != nil {
 		return false, fmt.Errorf("tenant %s: %w", slug, err)
 	}
@@ -56,7 +59,7 @@ func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug) (ready bool,
 // provisionUnlessCancelled is Provision for one who has not the platform's word
 // that a subscription was created.
 func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		var cancelled bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND status = $2)`,
 			slug.s, Cancelled).Scan(&cancelled)
@@ -68,6 +71,7 @@ func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
 		}
 		return db.provision(ctx, tx, slug)
 	})
+	return db.told(ctx, err, AuditProvision, slug, "at sign-in")
 }
 
 // upgrade brings the schema of a tenant that is registered to this program's

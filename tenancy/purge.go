@@ -42,8 +42,14 @@ func (db *DB) Purge(ctx context.Context, slug Slug) error {
 	if err := db.finishPurge(ctx, slug); err != nil {
 		return fmt.Errorf("purge tenant %s: %w", slug, err)
 	}
-	return nil
+	return db.told(ctx, nil, AuditPurge, slug, purgeDone)
 }
+
+// What the audit log says of a purge, which is more than one transaction.
+const (
+	purgeBegun = "begun"
+	purgeDone  = "done"
+)
 
 // finishPurge drops what is left of the schema, the registry row with its
 // sessions, and every event of the tenant, for their bodies are its data too.
@@ -52,13 +58,13 @@ func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`
 			DELETE FROM public.webhook_events WHERE tenant_slug = '%s';
 			DELETE FROM public.tenants WHERE slug = '%[1]s';
-			DROP SCHEMA IF EXISTS %[2]s CASCADE`, slug.s, slug.ident()))
+			DROP SCHEMA IF EXISTS %[2]s CASCADE; %[3]s`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
 		return err
 	})
 }
 
 func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		var status string
 		err := tx.QueryRow(ctx, `SELECT status FROM public.tenants WHERE slug = $1`, slug.s).Scan(&status)
 		switch {
@@ -69,10 +75,12 @@ func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
 		case status != Cancelled:
 			return fmt.Errorf("%s: %w", slug, ErrActive)
 		}
-		_, err = tx.Exec(ctx, `
-			UPDATE public.tenants SET purging_since = coalesce(purging_since, now()), updated_at = now() WHERE slug = $1`, slug.s)
+		_, err = tx.Exec(ctx, fmt.Sprintf(`
+			UPDATE public.tenants SET purging_since = coalesce(purging_since, now()), updated_at = now() WHERE slug = '%s'; %s`,
+			slug.s, auditSQL(ctx, AuditPurge, slug, purgeBegun)))
 		return err
 	})
+	return db.told(ctx, err, AuditPurge, slug, purgeBegun)
 }
 
 // dropBatch drops up to purgeBatch relations of the schema and returns how many

@@ -122,7 +122,7 @@ func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, e
 // newTx takes a connection from the tenant's lane for a transaction that has not
 // begun.
 func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
-	conn, err := db.lanes.Acquire(ctx, slug.s)
+	conn, err := db.acquire(ctx, slug.s)
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}

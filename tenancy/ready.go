@@ -19,7 +19,8 @@ func (db *DB) EnsureReady(ctx context.Context, slug Slug) error {
 	t, err := db.Tenant(ctx, slug)
 	switch {
 	case errors.Is(err, ErrUnknownTenant):
-		return db.once(ctx, slug, func(ctx context.Context) error { return db.provisionUnlessCancelled(ctx, slug) })
+		who := Actor(ctx)
+		return db.once(ctx, slug, func(ctx context.Context) error { return db.provisionUnlessCancelled(WithActor(ctx, who), slug) })
 	case err != nil:
 		return err
 	case t.Status != Active:

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,8 @@ type Session struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	Current   bool // it is the one that the list was asked for with
+	// Replaced, of a sign-in, is whose session it took the place of.
+	Replaced string
 }
 
 // hashToken is all of a session's token that the database ever sees.
@@ -54,22 +57,37 @@ func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenan
 // SaveSession writes a new session under its token. A session of a tenant is
 // only written while the tenant is active, else ErrTenantCancelled: the row
 // lock makes a sign-in and a cancellation at the same instant wait for each
-// other.
+// other. A session of a tenant is a sign-in, and recorded as such.
 func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
-	tag, err := db.sessions.Exec(ctx, `
-		INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
-		SELECT $1, t.slug, $3, $4, $5, $6
-		FROM (SELECT 1) AS one LEFT JOIN LATERAL (
-			SELECT slug FROM public.tenants WHERE slug = $2 AND status = 'active' FOR SHARE) t ON true
-		WHERE $2 = '' OR t.slug IS NOT NULL`,
-		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt)
+	action := AuditSignIn
+	if s.Replaced != "" {
+		action = AuditSwitch
+	}
+	var saved int
+	err := db.sessions.QueryRow(ctx, `
+		WITH saved AS (
+			INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
+			SELECT $1, t.slug, $3, $4, $5, $6
+			FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+				SELECT slug FROM public.tenants WHERE slug = $2 AND status = 'active' FOR SHARE) t ON true
+			WHERE $2 = '' OR t.slug IS NOT NULL
+			RETURNING tenant_slug, user_id
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
+			SELECT user_id, $7, tenant_slug, $8 FROM saved WHERE tenant_slug IS NOT NULL
+		)
+		SELECT count(*) FROM saved`,
+		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt, action, storable(s.Replaced)).Scan(&saved)
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
+	if saved == 0 {
 		return fmt.Errorf("save session: %s: %w", s.Tenant, ErrTenantCancelled)
 	}
-	return nil
+	if s.Tenant.IsZero() {
+		return nil
+	}
+	return db.told(WithActor(ctx, s.UserID), nil, action, s.Tenant, s.Replaced)
 }
 
 // ErrSessionEnded says that a session was ended while a request used it.
@@ -99,16 +117,24 @@ func (db *DB) DeleteSession(ctx context.Context, token string) error {
 	return nil
 }
 
-// SignedIn notes a sign-in: when it was, and the plan that the platform named.
-func (db *DB) SignedIn(ctx context.Context, slug Slug, planType string) error {
-	_, err := db.sessions.Exec(ctx, `
-		UPDATE public.tenants SET last_sign_in_at = now(), plan_type = $2,
-			updated_at = CASE WHEN plan_type = $2 THEN updated_at ELSE now() END
-		WHERE slug = $1`, slug.s, planType)
-	if err != nil {
-		return fmt.Errorf("note sign-in: %w", err)
+// SignOut is DeleteSession at its owner's wish, which is recorded.
+func (db *DB) SignOut(ctx context.Context, token string) error {
+	var slug, userID string
+	err := db.sessions.QueryRow(ctx, `
+		WITH ended AS (
+			DELETE FROM public.sessions WHERE token_hash = $1 RETURNING tenant_slug, user_id
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug)
+			SELECT user_id, $2, tenant_slug FROM ended WHERE tenant_slug IS NOT NULL
+		)
+		SELECT tenant_slug, user_id FROM ended WHERE tenant_slug IS NOT NULL`, hashToken(token), AuditSignOut).Scan(&slug, &userID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("delete session: %w", err)
+	}
+	return db.told(WithActor(ctx, userID), nil, AuditSignOut, Slug{slug}, "")
 }
 
 // Sessions lists where a user is signed in, newest first; token is that of the
@@ -131,29 +157,39 @@ func (db *DB) Sessions(ctx context.Context, slug Slug, userID, token string) ([]
 // EndSessions ends sessions of a user: the one with this id, or with id 0 all
 // but the one with this token. It returns how many it ended.
 func (db *DB) EndSessions(ctx context.Context, slug Slug, userID string, id int64, exceptToken string) (int64, error) {
-	return db.endSessions(ctx, `tenant_slug = $1 AND user_id = $2 AND (id = $3 OR $3 = 0) AND token_hash <> $4`,
-		slug.s, userID, id, hashToken(exceptToken))
+	return db.endSessions(ctx, slug, `user_id = $4 AND (id = $5 OR $5 = 0) AND token_hash <> $6`, userID, id, hashToken(exceptToken))
 }
 
 // EndUserSessions signs a user out everywhere, on every replica, at once: for a
 // user whom the platform has removed from the tenant. It returns how many
 // sessions it ended.
 func (db *DB) EndUserSessions(ctx context.Context, slug Slug, userID string) (int64, error) {
-	return db.endSessions(ctx, `tenant_slug = $1 AND user_id = $2`, slug.s, userID)
+	return db.endSessions(ctx, slug, `user_id = $4`, userID)
 }
 
 // EndTenantSessions signs everybody of a tenant out. Cancel does this too.
 func (db *DB) EndTenantSessions(ctx context.Context, slug Slug) (int64, error) {
-	return db.endSessions(ctx, `tenant_slug = $1`, slug.s)
+	return db.endSessions(ctx, slug, `true`)
 }
 
-// endSessions deletes the sessions for which the condition holds.
-func (db *DB) endSessions(ctx context.Context, condition string, args ...any) (int64, error) {
-	tag, err := db.sessions.Exec(ctx, `DELETE FROM public.sessions WHERE `+condition, args...)
+// endSessions deletes the tenant's sessions for which the condition, whose
+// arguments begin with $4, holds. What it has done to each user is recorded.
+func (db *DB) endSessions(ctx context.Context, slug Slug, condition string, args ...any) (ended int64, err error) {
+	err = db.sessions.QueryRow(ctx, `
+		WITH ended AS (
+			DELETE FROM public.sessions WHERE tenant_slug = $1 AND `+condition+` RETURNING user_id
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
+			SELECT $2, $3, $1, count(*) || ' of ' || user_id FROM ended GROUP BY user_id
+		)
+		SELECT count(*) FROM ended`, append([]any{slug.s, Actor(ctx), AuditEndSessions}, args...)...).Scan(&ended)
 	if err != nil {
 		return 0, fmt.Errorf("end sessions: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	if ended == 0 {
+		return 0, nil
+	}
+	return ended, db.told(ctx, nil, AuditEndSessions, slug, strconv.FormatInt(ended, 10))
 }
 
 // SweepSessions deletes sessions past their life, in batches.

@@ -91,9 +91,6 @@ func (tx *tenantTx) pgxQuery(ctx context.Context, sql string, args []any) (pgx.R
 // send sends a statement on the transaction's connection, and has it traced.
 func (tx *tenantTx) send(ctx context.Context, m *message) (*rows, error) {
 	conn, tracer := tx.backend.conn, tx.db.tracer
-	if tracer == nil {
-		return tx.backend.send(ctx, m)
-	}
 	ctx = tracer.TraceQueryStart(ctx, conn, pgx.TraceQueryStartData{SQL: m.statement.sql, Args: m.args})
 	found, err := tx.backend.send(ctx, m)
 	if err != nil {
@@ -114,7 +111,7 @@ func (tx *tenantTx) open(ctx context.Context) error {
 		return tx.failed
 	}
 	tx.begun = true
-	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug)); err != nil {
+	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug)+statementTimeout(ctx)); err != nil {
 		tx.failed, tx.spent = beginError(err), false
 	}
 	return tx.failed
@@ -150,6 +147,14 @@ func (tx *tenantTx) sendCommit(ctx context.Context) (string, error) {
 		tag, err := tx.conn.Exec(ctx, tx.db.commit())
 		return tag.String(), err
 	}
+	ctx = tx.db.tracer.TraceQueryStart(ctx, b.conn, pgx.TraceQueryStartData{SQL: b.commit.sql})
+	tag, err := tx.pipeCommit(ctx)
+	tx.db.tracer.TraceQueryEnd(ctx, b.conn, pgx.TraceQueryEndData{Err: err})
+	return tag, err
+}
+
+func (tx *tenantTx) pipeCommit(ctx context.Context) (string, error) {
+	b := tx.backend
 	p := b.conn.PgConn().StartPipeline(ctx)
 	before := 0
 	if !tx.reads {

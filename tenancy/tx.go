@@ -72,12 +72,12 @@ func (db *DB) inTx(ctx context.Context, slug Slug, fn func(tx pgx.Tx) error) err
 // schema/shared: unqualified names are looked up in public alone. It needs no
 // tenant, and commits and rolls back as InTx does.
 func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	conn, err := db.lanes.Acquire(ctx, "")
+	conn, err := db.acquire(ctx, "")
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer conn.Release()
-	return db.transactOn(ctx, conn.Conn, beginPublic, fn)
+	return db.transactOn(ctx, conn.Conn, beginPublic+statementTimeout(ctx), fn)
 }
 
 // beginTenant is one message: the search_path ends with the transaction, which

@@ -25,6 +25,8 @@ type Config struct {
 	WebhookSecretPrevious Secret
 	WebhookTenantFields   []string
 	EventRetention        time.Duration
+	PlanEvents            []string // types of the events that change a tenant's plan
+	PlanFields            []string // where the plan may stand in an event
 
 	AllowedStatuses   []string
 	TenantStatusField string
@@ -34,11 +36,14 @@ type Config struct {
 	LoginRateLimit    int // a second and client address; 0: none
 
 	ListenAddr      string
-	MetricsAddr     string // empty: no metrics
+	MetricsAddr     string        // empty: no metrics
+	DrainDelay      time.Duration // how long requests are still served after SIGTERM; may be 0
 	ShutdownTimeout time.Duration
 	TrustedProxies  []netip.Prefix
 	LogLevel        slog.Level
 	LogFormat       string
+
+	misspelt []string // warnings
 }
 
 // Lookup reads one environment variable, as os.LookupEnv does.
@@ -48,7 +53,9 @@ type Lookup func(name string) (string, bool)
 // everything that is missing or wrong, and never shows a secret's value.
 func Load(env Lookup, product ...func(*Reader)) (Config, error) {
 	r := NewReader(env)
-	return load(r, env, product)
+	c, err := load(r, env, product)
+	c.misspelt = r.misspelt()
+	return c, err
 }
 
 // LoadDev is Load for dev and tests: own are the template's settings, and the
@@ -93,6 +100,8 @@ func (r *Reader) own() Config {
 		WebhookSecretPrevious: r.Secret("WEBHOOK_SECRET_PREVIOUS"),
 		WebhookTenantFields:   r.List("WEBHOOK_TENANT_FIELDS", "tenantSlug,data.tenantSlug,tenant.slug,data.tenant.slug,slug,data.slug"),
 		EventRetention:        r.Duration("EVENT_RETENTION", 90*24*time.Hour),
+		PlanEvents:            r.planEvents(),
+		PlanFields:            r.List("PLAN_FIELDS", "planType,data.planType,subscription.planType"),
 
 		AllowedStatuses:   r.List("ALLOWED_SUBSCRIPTION_STATUSES", "Active"),
 		TenantStatusField: r.Text("TENANT_STATUS_FIELD", "tenantStatus"),
@@ -103,6 +112,7 @@ func (r *Reader) own() Config {
 
 		ListenAddr:      r.listenAddr("LISTEN_ADDR", "PORT", ":8080"),
 		MetricsAddr:     r.metricsAddr("METRICS_ADDR"),
+		DrainDelay:      r.duration("DRAIN_DELAY", 5*time.Second, 0),
 		ShutdownTimeout: r.Duration("SHUTDOWN_TIMEOUT", 15*time.Second),
 		TrustedProxies:  r.prefixes("TRUSTED_PROXIES"),
 		LogLevel:        r.level("LOG_LEVEL", slog.LevelInfo),

@@ -18,6 +18,7 @@ type Reader struct {
 	env   Lookup
 	dev   bool // a required setting may be missing where it has a value for dev
 	names []string
+	files []string // those of NAME_FILE
 	errs  []error
 }
 
@@ -81,6 +82,7 @@ func (r *Reader) inDev(value string) string {
 // end. It is the one place that knows NAME_FILE.
 func (r *Reader) secret(name string, required bool, forDev string) Secret {
 	v, set := r.value(name, "")
+	r.files = append(r.files, name+"_FILE")
 	file, fromFile := r.env(name + "_FILE")
 	switch {
 	case fromFile && file != "" && set:

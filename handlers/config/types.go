@@ -67,10 +67,15 @@ func (r *Reader) Bool(name string, fallback bool) bool {
 
 // Duration reads a positive duration like 90s, 15m or 12h.
 func (r *Reader) Duration(name string, fallback time.Duration) time.Duration {
+	return r.duration(name, fallback, 1)
+}
+
+func (r *Reader) duration(name string, fallback, least time.Duration) time.Duration {
 	v, _ := r.value(name, fallback.String())
 	d, err := time.ParseDuration(v)
-	if err != nil || d <= 0 {
-		r.fail(name, "must be a positive duration like 90s, 15m or 12h, not %q", v)
+	if err != nil || d < least {
+		kind := map[bool]string{true: "positive duration", false: "duration, 0s or"}[least > 0]
+		r.fail(name, "must be a %s like 90s, 15m or 12h, not %q", kind, v)
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 )
 
 // shortSecret is the length in bytes under which a secret may be guessed.
@@ -33,7 +34,7 @@ func (c Config) Warnings() (warnings []string) {
 			warn("TRUSTED_PROXIES trusts everybody: any client can give itself any address")
 		}
 	}
-	return warnings
+	return slices.Concat(warnings, c.equalSecrets(), c.misspelt)
 }
 
 // inTheClear reports whether what goes to u leaves this machine unencrypted.

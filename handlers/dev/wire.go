@@ -23,7 +23,7 @@ func (d *desk) configure() (err error) {
 	settings := map[string]string{
 		"DATABASE_URL": d.postgres.URL(database), "APP_SLUG": d.product.Slug, "PUBLIC_URL": appURL,
 		"PLATFORM_URL": platformURL, "PLATFORM_BASE_URL": platformURL,
-		"PLATFORM_API_KEY": apiKey, "WEBHOOK_SECRET": secret, "SHUTDOWN_TIMEOUT": "5s",
+		"PLATFORM_API_KEY": apiKey, "WEBHOOK_SECRET": secret, "SHUTDOWN_TIMEOUT": "5s", "DRAIN_DELAY": "0s",
 	}
 	own := func(name string) (string, bool) { v, ok := settings[name]; return v, ok }
 	env, err := config.WithDotEnv(d.env, ".env")

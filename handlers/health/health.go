@@ -25,15 +25,14 @@ const (
 type Health struct {
 	probe  *tenancy.Probe
 	lastOK atomic.Int64 // Unix nanoseconds of the last good answer; 0: the last was bad
-	ready  atomic.Bool
+
+	ready    chan struct{} // closed when requests are taken
+	draining atomic.Bool
 }
 
 // New returns a health that is unavailable until Run has seen the database and
 // Ready was called.
-func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe()} }
-
-// Ready says that the server takes requests.
-func (h *Health) Ready() { h.ready.Store(true) }
+func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe(), ready: make(chan struct{})} }
 
 // DatabaseUp reports whether the database has answered the last probe. It asks
 // nobody.
@@ -68,34 +67,28 @@ func (h *Health) status() (int, string) {
 	switch {
 	case !h.DatabaseUp():
 		return http.StatusServiceUnavailable, "unavailable"
-	case !h.ready.Load():
+	case !h.IsReady():
 		return http.StatusServiceUnavailable, "starting"
 	}
 	return http.StatusOK, "ok"
 }
 
-// Healthz answers the platform: 200 while the database is reachable and the
-// server is ready, else 503 (contract, sections 2 and 7).
+// Healthz answers the platform: 200 while the database is reachable and takes
+// writes and the server is ready, else 503 (contract, sections 2 and 7).
 func (h *Health) Healthz(c echo.Context) error {
 	code, status := h.status()
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(code, map[string]string{"status": status, "time": time.Now().UTC().Format(time.RFC3339)})
+	return answer(c, code, map[string]string{"status": status, "time": time.Now().UTC().Format(time.RFC3339)})
 }
 
 // Livez answers an orchestrator: 200 while the process runs.
 func (h *Health) Livez(c echo.Context) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(http.StatusOK, map[string]string{"status": "ok"})
+	return answer(c, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// Gate refuses requests with 503 until the server is ready: the shared schema
-// must be there before the first of them.
-func (h *Health) Gate(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if !h.ready.Load() {
-			c.Response().Header().Set(echo.HeaderRetryAfter, "1")
-			return echo.NewHTTPError(http.StatusServiceUnavailable)
-		}
-		return next(c)
+func answer(c echo.Context, code int, body map[string]string) error {
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	if code != http.StatusOK {
+		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
 	}
+	return c.JSON(code, body)
 }

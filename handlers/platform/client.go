@@ -24,6 +24,10 @@ var (
 	ErrBadAnswer   = errors.New("the platform's answer makes no sense")
 )
 
+// ErrKeyRefused is the ErrCodeRefused of a platform that did not accept who asks.
+// The contract does not show the refusals: it may mean the code all the same.
+var ErrKeyRefused = fmt.Errorf("%w, or the API key", ErrCodeRefused)
+
 const (
 	exchangeTimeout = 5 * time.Second
 	maxUserInfo     = 1 << 20
@@ -72,8 +76,9 @@ func (c *Client) LoginURL(callback string) string {
 
 // Exchange trades a one-time code for the user it was issued to (contract, SSO
 // rule 4), in at most 5 seconds and once: whatever happens the code is spent.
-// It returns ErrCodeRefused (4xx), ErrTimeout, ErrUnavailable (no connection,
-// or 5xx) or ErrBadAnswer, each possibly wrapped with a reason for the log.
+// It returns ErrKeyRefused (401, 403), ErrCodeRefused (4xx), ErrTimeout,
+// ErrUnavailable (no connection, or 5xx) or ErrBadAnswer, each possibly wrapped
+// with a reason for the log.
 func (c *Client) Exchange(ctx context.Context, code string) (UserInfo, error) {
 	began := time.Now()
 	user, err := c.exchange(ctx, code)
@@ -131,6 +136,8 @@ func statusError(status int) error {
 	switch {
 	case status >= 200 && status < 300:
 		return nil
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return fmt.Errorf("%w: status %d", ErrKeyRefused, status)
 	case status >= 400 && status < 500:
 		return fmt.Errorf("%w: status %d", ErrCodeRefused, status)
 	case status >= 500:

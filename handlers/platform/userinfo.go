@@ -35,7 +35,7 @@ func parseUserInfo(body []byte, tenantStatusField string) (UserInfo, error) {
 			problems = append(problems, fmt.Errorf("%s is not a string", name))
 		} else if required && *to == "" {
 			problems = append(problems, fmt.Errorf("%s is missing", name))
-		} else if len(*to) > 512 || strings.IndexFunc(*to, unusable) >= 0 {
+		} else if !usableText(*to) {
 			problems = append(problems, fmt.Errorf("%s is over 512 bytes or has control characters", name))
 		}
 	}
@@ -49,6 +49,9 @@ func parseUserInfo(body []byte, tenantStatusField string) (UserInfo, error) {
 	}
 	return u, errors.Join(problems...)
 }
+
+// usableText bounds what is kept and shown of the platform's texts.
+func usableText(s string) bool { return len(s) <= 512 && strings.IndexFunc(s, unusable) < 0 }
 
 // unusable are control characters, and what a decoder puts for broken text: two
 // broken ids would otherwise be one person.

@@ -41,9 +41,12 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := settings.Logger(os.Stderr)
+	log, buffer := bufferedLog(settings, os.Stderr)
+	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	return Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
+	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
+	log.InfoContext(ctx, "stopped")
+	return err
 }
 
 // Migrate is the command `migrate`: see commands.Migrate.
@@ -58,7 +61,11 @@ func (c CLI) Tenants(ctx context.Context, args []string) error {
 
 // Events is the command `events`: see commands.Events.
 func (c CLI) Events(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Events(c.Product.Events))
+	handlers, err := c.handlers()
+	if err != nil && !asksForHelp(args) {
+		return err
+	}
+	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It

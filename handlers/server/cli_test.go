@@ -56,7 +56,7 @@ func TestCLI_Help(t *testing.T) {
 		run  func(context.Context, []string) error
 	}{
 		{"serve", c.Serve}, {"-canary", c.Migrate}, {"-yes", c.Tenants}, {"-all-failed", c.Events}, {"-to", c.SendEvent},
-		{"-check", c.SchemaScript}, {"healthcheck", c.Healthcheck}, {"version", c.PrintVersion}, {"-tenant", c.Own(c.Product.Commands[0])},
+		{"-check", c.SchemaScript}, {"-json", c.Doctor}, {"healthcheck", c.Healthcheck}, {"version", c.PrintVersion}, {"-tenant", c.Own(c.Product.Commands[0])},
 	} {
 		for _, word := range []string{"--help", "-h"} {
 			out.Reset()

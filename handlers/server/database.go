@@ -65,5 +65,6 @@ func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(
 	if asksForHelp(args) {
 		return asUsage(run(ctx, nil, args, c.Stdout)) // which parses first, and ends there
 	}
+	ctx = tenancy.WithActor(ctx, operator())
 	return c.withDatabase(ctx, conns, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })
 }

@@ -88,16 +88,11 @@ func countInvoices() server.Command {
 		Name: "count-invoices", Summary: "how many invoices a tenant has; --tenant SLUG",
 		Flags: func(set *flag.FlagSet) { set.StringVar(&tenant, "tenant", "", "whose invoices") },
 		Run: func(ctx context.Context, c server.Call) error {
-			slug, err := tenancy.ParseSlug(tenant)
-			if err != nil {
-				return fmt.Errorf("%w: %w", server.ErrUsage, err)
-			}
-			found, err := c.DB.Tenant(ctx, slug)
+			ctx, err := c.DB.ForTenant(ctx, tenant)
 			if err != nil {
 				return err
 			}
 			var n int
-			ctx = tenancy.WithTenant(ctx, found)
 			err = c.DB.InTx(ctx, func(tx pgx.Tx) error {
 				return tx.QueryRow(ctx, `SELECT count(*) FROM invoices`).Scan(&n)
 			})

@@ -24,6 +24,7 @@ func (c CLI) Own(own Command) func(context.Context, []string) error {
 		if err != nil {
 			return err
 		}
+		ctx = tenancy.WithActor(ctx, operator())
 		return c.withDatabase(ctx, commandConns, func(db *tenancy.DB) error {
 			return own.Run(ctx, Call{Args: rest, Stdout: c.Stdout, DB: db})
 		})
@@ -73,7 +74,7 @@ func asUsage(err error) error {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return flag.ErrHelp
-	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage):
+	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage), errors.Is(err, tenancy.ErrBadSlug):
 		return usage{err}
 	}
 	return err

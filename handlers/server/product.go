@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
@@ -62,6 +63,11 @@ type Product struct {
 	// for a tenant that is there, or is restored. An error undoes everything, and
 	// it is tried again: have no effects outside of tx.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug tenancy.Slug) error
+	// OnSignIn runs at each sign-in with a browser, before there is a session, in
+	// a transaction on the data of the user's tenant. An error rolls it back, is
+	// answered as a handler's would be, and nobody is signed in. It may run twice,
+	// as a function of InTx may.
+	OnSignIn func(ctx context.Context, tx pgx.Tx, user session.User) error
 }
 
 // Routes is what a product's routes are added to.
@@ -72,6 +78,9 @@ type Routes struct {
 	// Upload makes a group like User for bodies of up to most bytes that arrive
 	// and are answered within d, in place of 1 MiB and 15 seconds.
 	Upload func(most int64, d time.Duration) *echo.Group
+	// PublicURL is the setting, without a slash at its end: for addresses that
+	// leave this server, in mails for example.
+	PublicURL string
 }
 
 // Command is a command of the product's own, listed and run beside the

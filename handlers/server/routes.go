@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/session"
 	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/handlers/webhook"
 )
 
 // callbackPath is the path of {callback_url}.
@@ -20,10 +22,11 @@ const callbackPath = "/sso/callback"
 func (a *app) routes(e *echo.Echo) {
 	e.GET("/healthz", a.health.Healthz)
 	e.GET("/livez", a.health.Livez)
+	e.GET("/readyz", a.health.Readyz)
 	e.GET("/static/*", a.assets.Serve)
 
 	open := e.Group("", a.health.Gate)
-	open.POST("/webhooks/platform", a.webhook.Receive)
+	e.POST("/webhooks/platform", a.webhook.Receive, webhook.Deadline, a.health.Gate)
 
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)
@@ -48,7 +51,7 @@ func (a *app) routes(e *echo.Echo) {
 		upload := func(most int64, d time.Duration) *echo.Group {
 			return open.Group("", web.Within(d), a.sso.Identify, a.sessions.Require, web.BodyWithin(d), web.LimitBodyTo(most), web.ValidText)
 		}
-		a.product.Routes(Routes{Public: public, User: user, Upload: upload, DB: a.db})
+		a.product.Routes(Routes{Public: public, User: user, Upload: upload, DB: a.db, PublicURL: strings.TrimSuffix(a.config.PublicURL.String(), "/")})
 	}
 
 	// Last, for each group has set one of its own: what does not exist is 404 to

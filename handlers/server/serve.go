@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -14,13 +13,17 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// Serve runs the product's server on l until ctx ends, then drains: no new
-// requests, the running ones finish, then the events in work, all within one
-// SHUTDOWN_TIMEOUT, and the database is closed last. Events that do not finish
-// are rolled back and taken up again by the next start. It answers /healthz and /livez at once, and everything else
-// once the shared schema is there. It returns nil after a clean stop, and an
-// error when the configuration, a page or a migration file cannot be used or
-// the database refuses.
+// Serve runs the product's server on l until ctx ends, then drains. From then on
+// /readyz says no and nothing new is taken from the inbox. Where a context of
+// Signals has ended with SIGTERM or SIGHUP, requests are still served for
+// DRAIN_DELAY. Then there are no new requests, the running ones finish, then the
+// events in work, all within one SHUTDOWN_TIMEOUT, and the database is closed
+// last. Events that do not finish are rolled back and taken up again by the next
+// start.
+//
+// It answers the probes at once, and everything else once the shared schema is
+// there. It returns nil after a clean stop, and an error when the configuration,
+// a page or a migration file cannot be used or the database refuses.
 func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log *slog.Logger, o Options) error {
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -35,6 +38,7 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	conns := splitConns(c.DatabaseMaxConns)
 	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests
 	database.MigrateOnUse = c.MigrateOnStart
+	database.LogSlower = slowStatement
 	if o.Database != nil {
 		o.Database(&database)
 	}
@@ -55,30 +59,24 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel(nil)
-	background.Go(func() { a.health.Run(ctx) })
+	serving, stopServing := outlast(ctx, func() time.Duration { return a.drain(ctx) })
+	defer stopServing()
+	background.Go(func() { a.health.Run(serving) })
 	background.Go(func() { a.sweep(ctx) })
 	background.Go(func() {
 		if err := a.work(ctx); err != nil {
 			cancel(err)
 		}
 	})
-	grace, end := outlast(ctx, c.ShutdownTimeout)
+	grace, end := outlast(serving, func() time.Duration { return c.ShutdownTimeout })
 	defer end()
-	err = web.Serve(ctx, grace, l, a.echo, log)
+	err = web.Serve(serving, grace, l, a.health.Farewell(a.echo), log)
 	cancel(nil) // also where the listener has failed
 	a.inbox.Close(grace)
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, err)
 	}
 	return err
-}
-
-// outlast returns a context that ends so long after ctx has: one budget for
-// whatever is still running then.
-func outlast(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
-	longer, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, end) })
-	return longer, func() { stop(); end() }
 }
 
 // work is what goes on beside the requests: first the shared schema, then the
@@ -102,33 +100,6 @@ func (a *app) work(ctx context.Context) error {
 	return nil
 }
 
-// retryPause is how long to wait for a database that does not answer.
-const retryPause = time.Second
-
-// prepare brings the shared schema up to date, or checks it where migrating is
-// left to an operator. It waits for a database that is down, and fails on one
-// that refuses.
-func (a *app) prepare(ctx context.Context) error {
-	step := a.db.MigrateShared
-	if !a.config.MigrateOnStart {
-		step = a.db.CheckShared
-	}
-	for {
-		err := step(ctx)
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		if !tenancy.IsUnreachable(err) {
-			return fmt.Errorf("cannot start: %w", err)
-		}
-		a.log.ErrorContext(ctx, "waiting for the database", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryPause):
-		}
-	}
-}
-
 // sweepEvery is how often sessions past their life and events past their
 // retention are deleted.
 const sweepEvery = 10 * time.Minute
@@ -141,7 +112,7 @@ func (a *app) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx)); err != nil && ctx.Err() == nil {
+			if err := errors.Join(a.db.SweepSessions(ctx), a.inbox.Sweep(ctx), a.db.SweepAudit(ctx, a.config.EventRetention)); err != nil && ctx.Err() == nil {
 				a.log.ErrorContext(ctx, "what is over was not deleted", "error", err)
 			}
 		}

@@ -50,6 +50,7 @@ func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logge
 	var err error
 	o.Inbox.Retention, o.Inbox.Logger, o.Inbox.Conns = c.EventRetention, log, splitConns(c.DatabaseMaxConns).inbox
 	o.Inbox.Observe = o.metrics.Event
+	o.Inbox.PlanEvents, o.Inbox.Plan = c.PlanEvents, func(body []byte) string { return platform.Plan(body, c.PlanFields) }
 	if a.inbox, err = inbox.New(db, p.Events, o.Inbox); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (a *app) signOn() *sso.SSO {
 			APIKey: c.PlatformAPIKey.Reveal(), TenantStatusField: c.TenantStatusField, Observe: a.options.metrics.Exchange,
 		}),
 		Sessions: a.sessions, DB: a.db, CallbackURL: c.CallbackURL(), Allowed: c.AllowedStatuses,
-		State: c.SSOState, Secure: c.Secure(), Log: a.log,
+		State: c.SSOState, Secure: c.Secure(), Log: a.log, OnSignIn: a.product.OnSignIn,
 	}
 	if c.PlatformJWKSURL != nil {
 		s.Tokens = &platform.Verifier{
@@ -101,6 +102,7 @@ func (a *app) newEcho() error {
 		a.options.metrics.Requests, web.AssignID(a.config.TrustedProxies),
 	}, a.product.Middleware, []echo.MiddlewareFunc{
 		web.Log(a.log, a.errors),
+		measure,
 		web.Recover,
 		web.Headers(a.config.PlatformURL, a.config.Secure()),
 		web.NoReferrer(callbackPath),

@@ -41,6 +41,8 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 		if user, ok := get[User](m, ctx, userKey); ok && user.TenantSlug == found.tenant.Slug.String() {
 			ctx = signedIn(ctx, user, found.tenant)
 			web.SetTenant(c, user.TenantSlug)
+			web.SetPlan(c, found.tenant.PlanType)
+			web.SetUser(c, user.ID)
 		}
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
@@ -53,12 +55,17 @@ func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error
 	if err != nil {
 		return err
 	}
+	web.SetPlan(c, tenant.PlanType)
 	c.SetRequest(c.Request().WithContext(signedIn(ctx, user, tenant)))
+	web.SetUser(c, user.ID)
 	return nil
 }
 
+// signedIn is ctx with the user and the tenant. The user's plan is the
+// registry's, whatever it was at sign-in or in a token: it may have changed.
 func signedIn(ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
-	return tenancy.WithTenant(context.WithValue(ctx, userCtxKey{}, user), tenant)
+	user.PlanType = tenant.PlanType
+	return tenancy.WithTenant(tenancy.WithActor(context.WithValue(ctx, userCtxKey{}, user), user.ID), tenant)
 }
 
 // Require is the middleware that lets only signed-in requests through: a page

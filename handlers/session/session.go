@@ -16,7 +16,8 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// User is who is signed in, as the platform described them at sign-in.
+// User is who is signed in, as the platform described them at sign-in, but for
+// the plan: that is the tenant's as it is now.
 type User struct {
 	ID                 string `json:"userId"`
 	Email              string `json:"email"`
@@ -36,6 +37,8 @@ type Pending struct {
 	// Nonce, of the page that asks about a switch, is what its buttons send back.
 	// Empty: nothing is asked.
 	Nonce string `json:"nonce"`
+	// AskedAt is when the platform was asked who this is.
+	AskedAt time.Time `json:"askedAt"`
 	// Until is when it has waited too long.
 	Until time.Time `json:"until"`
 }
@@ -80,6 +83,9 @@ func New(db *tenancy.DB, lifetime time.Duration, public *url.URL) *Manager {
 // cancelled meanwhile.
 func (m *Manager) SignIn(c echo.Context, user User) error {
 	ctx := c.Request().Context()
+	if current, signedIn := From(ctx); signedIn && !current.SameAs(user) {
+		placeIn(ctx).replaced = current.ID + " of " + current.TenantSlug
+	}
 	if err := m.scs.RenewToken(ctx); err != nil {
 		return fmt.Errorf("sign in: %w", err)
 	}
@@ -116,6 +122,7 @@ func (m *Manager) Drop(c echo.Context) error {
 
 // SignOut ends the browser's session.
 func (m *Manager) SignOut(c echo.Context) error {
+	placeIn(c.Request().Context()).leaving = true
 	if err := m.scs.Destroy(c.Request().Context()); err != nil {
 		return fmt.Errorf("sign out: %w", err)
 	}

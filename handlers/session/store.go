@@ -21,8 +21,10 @@ var _ scs.CtxStore = store{}
 // loaded is what the middleware learns of the session beside its data, since
 // the same query knows it.
 type loaded struct {
-	token  string
-	tenant tenancy.Tenant
+	token    string
+	tenant   tenancy.Tenant
+	replaced string // whose session a sign-in takes the place of, for the audit log
+	leaving  bool   // the session's owner ends it
 }
 
 type loadedKey struct{}
@@ -31,7 +33,7 @@ type loadedKey struct{}
 func (s store) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	data, tenant, found, err := s.db.FindSession(ctx, token)
 	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok && found {
-		*place = loaded{token, tenant}
+		*place = loaded{token: token, tenant: tenant}
 	}
 	return data, found, err
 }
@@ -55,14 +57,27 @@ func (s store) CommitCtx(ctx context.Context, token string, data []byte, expiry 
 		}
 		row.UserID = user.ID
 	}
-	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok && place.token == token {
+	place := placeIn(ctx)
+	if place.token == token {
 		return s.db.UpdateSession(ctx, token, row) // it may have been ended since
 	}
+	row.Replaced = place.replaced
 	return s.db.SaveSession(ctx, token, row)
 }
 
 func (s store) DeleteCtx(ctx context.Context, token string) error {
+	if placeIn(ctx).leaving {
+		return s.db.SignOut(ctx, token)
+	}
 	return s.db.DeleteSession(ctx, token)
+}
+
+// placeIn is what the middleware has learned; without it, nothing.
+func placeIn(ctx context.Context) *loaded {
+	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok {
+		return place
+	}
+	return &loaded{}
 }
 
 // scs asks for these, and calls them only where there is no context method.

@@ -35,11 +35,12 @@ func (s *SSO) Callback(c echo.Context) error {
 			Message: "The address has no usable sign-in code.", Action: signInAgain,
 		}
 	}
-	user, err := s.identify(c.Request().Context(), codes[0])
+	askedAt := time.Now()
+	user, err := s.identify(c, codes[0])
 	if err != nil {
 		return err
 	}
-	pending := session.Pending{User: user, ReturnTo: returnTo}
+	pending := session.Pending{User: user, ReturnTo: returnTo, AskedAt: askedAt}
 	current, signedIn := session.From(c.Request().Context())
 	if signedIn && !asked && !current.SameAs(user) {
 		return s.askToSwitch(c, current, pending)
@@ -47,16 +48,23 @@ func (s *SSO) Callback(c echo.Context) error {
 	return s.enter(c, pending)
 }
 
-// identify spends the code and checks what it was worth.
-func (s *SSO) identify(ctx context.Context, code string) (session.User, error) {
+// identify spends the code and checks what it was worth. The request's line in
+// the log names the tenant, whatever comes of it.
+func (s *SSO) identify(c echo.Context, code string) (session.User, error) {
+	ctx := c.Request().Context()
 	info, err := s.Platform.Exchange(ctx, code)
+	if errors.Is(err, platform.ErrKeyRefused) {
+		s.Log.ErrorContext(ctx, "nobody can sign in if this goes on: PLATFORM_API_KEY is wrong or has expired", "error", err, "request_id", web.RequestID(c))
+	}
 	if err != nil {
 		return session.User{}, exchangeProblem(err)
 	}
-	user, _, err := s.admit(info)
+	user, slug, err := s.admit(info)
 	if errors.Is(err, tenancy.ErrBadSlug) {
 		return user, exchangeProblem(errors.Join(platform.ErrBadAnswer, err))
 	}
+	web.SetTenant(c, slug.String())
+	web.SetUser(c, info.UserID)
 	return user, err
 }
 
@@ -67,6 +75,9 @@ func exchangeProblem(err error) error {
 		Message: "Nothing is wrong with your account. Wait a moment, then sign in again.", Action: signInAgain, Cause: err,
 	}
 	switch {
+	case errors.Is(err, platform.ErrKeyRefused):
+		p.Status, p.Title = http.StatusUnauthorized, "The platform did not accept this sign-in"
+		p.Message = "Sign in again. If that does not help, the fault is on our side: it has been noted."
 	case errors.Is(err, platform.ErrCodeRefused):
 		p.Status, p.Title = http.StatusUnauthorized, "That sign-in has expired"
 		p.Message = "A sign-in link works once, and not for long."
@@ -84,7 +95,7 @@ func (s *SSO) enter(c echo.Context, p session.Pending) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), preparingAfter)
+	ctx, cancel := context.WithTimeout(tenancy.WithActor(c.Request().Context(), p.User.ID), preparingAfter)
 	defer cancel()
 	err = s.DB.EnsureReady(ctx, slug)
 	switch {
@@ -103,6 +114,9 @@ func (s *SSO) enter(c echo.Context, p session.Pending) error {
 
 func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error {
 	ctx := c.Request().Context()
+	if err := s.hook(ctx, slug, p.User); err != nil {
+		return err
+	}
 	err := s.Sessions.SignIn(c, p.User)
 	if errors.Is(err, tenancy.ErrTenantCancelled) {
 		return notAllowed("tenant", tenancy.Cancelled)
@@ -110,9 +124,8 @@ func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error
 	if err != nil {
 		return err
 	}
-	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType); err != nil {
+	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType, time.Since(p.AskedAt)); err != nil {
 		s.Log.ErrorContext(ctx, "sign-in not noted", "tenant", slug.String(), "error", err)
 	}
-	s.Log.InfoContext(ctx, "signed in", "tenant", slug.String(), "user_id", p.User.ID, "request_id", web.RequestID(c))
 	return c.Redirect(http.StatusSeeOther, p.ReturnTo)
 }

@@ -3,6 +3,7 @@
 package sso
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
 	"example.com/subproduct/handlers/platform"
@@ -29,6 +31,8 @@ type SSO struct {
 	State       bool     // the platform keeps the query of the redirect address
 	Secure      bool     // browsers reach this server by https
 	Log         *slog.Logger
+	// OnSignIn is the product's part of a sign-in; nil: there is none.
+	OnSignIn func(ctx context.Context, tx pgx.Tx, user session.User) error
 }
 
 // loginLifetime is how long a browser may take at the platform's login page.

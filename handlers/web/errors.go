@@ -13,11 +13,17 @@ import (
 )
 
 // ErrorAnswer maps an error that handlers return to a status and a sentence for
-// the one who asked. An error that wraps Err is answered so too.
+// the one who asked. An error that wraps Err is answered so too, and where When
+// is given, one for which it holds.
 type ErrorAnswer struct {
 	Err      error
 	Status   int
 	Sentence string
+	When     func(error) bool
+}
+
+func (a ErrorAnswer) fits(err error) bool {
+	return errors.Is(err, a.Err) || a.When != nil && a.When(err)
 }
 
 // Boundary is the error boundary: the one place where an error becomes an
@@ -37,11 +43,11 @@ func NewBoundary(answers []ErrorAnswer, showCauses bool) *Boundary {
 // ownAnswers are for what any handler may meet, whatever it is about.
 func ownAnswers() []ErrorAnswer {
 	return []ErrorAnswer{
-		{context.DeadlineExceeded, http.StatusServiceUnavailable, "This took too long. Try again in a moment."},
-		{http.ErrMissingFile, http.StatusUnprocessableEntity, "A file is missing."},
-		{http.ErrNotMultipart, http.StatusUnsupportedMediaType, "This takes a form with a file (multipart/form-data)."},
-		{http.ErrMissingBoundary, http.StatusBadRequest, "The request's body cannot be read."},
-		{ErrUnavailable, http.StatusServiceUnavailable, "A part of the server does not answer. Try again in a moment."},
+		{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Sentence: "This took too long. Try again in a moment."},
+		{Err: http.ErrMissingFile, Status: http.StatusUnprocessableEntity, Sentence: "A file is missing."},
+		{Err: http.ErrNotMultipart, Status: http.StatusUnsupportedMediaType, Sentence: "This takes a form with a file (multipart/form-data)."},
+		{Err: http.ErrMissingBoundary, Status: http.StatusBadRequest, Sentence: "The request's body cannot be read."},
+		{Err: ErrUnavailable, Status: http.StatusServiceUnavailable, Sentence: "A part of the server does not answer. Try again in a moment."},
 	}
 }
 
@@ -55,7 +61,7 @@ func (b *Boundary) Problem(err error) *Problem {
 		return i.problem()
 	}
 	for _, a := range b.answers {
-		if errors.Is(err, a.Err) {
+		if a.fits(err) {
 			return &Problem{Status: a.Status, Message: a.Sentence, Cause: err}
 		}
 	}
@@ -82,8 +88,11 @@ type errorPage struct {
 	Cause          string // empty but in development
 }
 
-// Write answers err, HTML for pages, RFC 9457 for everything that wants JSON.
-// It does nothing where an answer was begun already.
+// retryAfter is how many seconds a client is asked to wait after a 503.
+const retryAfter = "1"
+
+// Write answers err, HTML for pages, RFC 9457 for everything that wants JSON. A
+// 503 has Retry-After. It does nothing where an answer was begun already.
 func (b *Boundary) Write(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -97,6 +106,9 @@ func (b *Boundary) Write(err error, c echo.Context) {
 		page.Cause = err.Error()
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	if p.Status == http.StatusServiceUnavailable && c.Response().Header().Get(echo.HeaderRetryAfter) == "" {
+		c.Response().Header().Set(echo.HeaderRetryAfter, retryAfter)
+	}
 	if c.Request().Method == http.MethodHead {
 		_ = c.NoContent(p.Status)
 		return

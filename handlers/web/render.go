@@ -22,6 +22,8 @@ type Page struct {
 	Flash     string // what the page before has left to be said
 	RequestID string
 	Data      any // what the handler passed to Render
+
+	plan string // of who is signed in, for HasPlan
 }
 
 // In reports whether the page is at the path or beneath it.
@@ -29,8 +31,8 @@ func (p Page) In(path string) bool { return p.Path == path || strings.HasPrefix(
 
 // Renderer is Echo's renderer: c.Render(status, "notes.html", data) shows data
 // in that page, inside the layout. Files named _*.html are no pages but parts,
-// which every page may show: {{template "_part.html" .}}. Echo renders into a buffer, so an error in a
-// template is a clean 500.
+// which every page may show: {{template "_part.html" .}}. Echo renders into a
+// buffer, so an error in a template is a clean 500.
 type Renderer struct {
 	product string
 	user    func(echo.Context) any
@@ -79,8 +81,10 @@ func (r *Renderer) Render(w io.Writer, name string, data any, c echo.Context) (e
 			return err
 		}
 	}
+	plan, _ := c.Get(planKey).(string)
 	return page.Execute(w, Page{
 		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Flash: takeFlash(c), Data: data,
+		plan: plan,
 	})
 }
 

@@ -31,12 +31,22 @@ type Receiver struct {
 	bodies atomic.Int64 // bytes of all bodies that are being received
 }
 
-// Receive answers POST /webhooks/platform. One signature that is well-formed is
+// Deadline ends a delivery's context when the platform's patience does, however
+// long it waits before Receive.
+func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}
+
+// Receive answers POST /webhooks/platform after Deadline. One signature that is well-formed is
 // the price of reading the body; two are none. Whatever it acknowledges is stored,
 // and it answers within the platform's 5 seconds whatever happens.
 func (r *Receiver) Receive(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
-	defer cancel()
+	ctx := c.Request().Context()
 	signatures := c.Request().Header.Values(platform.SignatureHeader)
 	if len(signatures) != 1 || !platform.IsSignature(signatures[0]) {
 		return refusal{http.StatusUnauthorized, invalidSignature}.send(c)
@@ -76,6 +86,9 @@ func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) e
 	if slug, err := tenancy.ParseSlug(d.Tenant); err == nil {
 		web.SetTenant(c, slug.String())
 	}
+	if r.Inbox.Handles(d.Type) { // others are whatever a sender likes
+		web.Note(c, slog.String("event_type", d.Type))
+	}
 	outcome, err := r.Inbox.Deliver(ctx, d)
 	if err != nil {
 		r.Log.ErrorContext(ctx, "event refused: it cannot be stored", "event_type", d.Type, "error", err, "request_id", web.RequestID(c))
@@ -85,6 +98,9 @@ func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) e
 	switch outcome {
 	case inbox.Accepted:
 		return c.String(http.StatusAccepted, "stored, being processed")
+	case inbox.Interrupted:
+		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
+		return c.String(http.StatusServiceUnavailable, "stored, the database failed this time")
 	case inbox.FailedOnce:
 		return c.String(http.StatusInternalServerError, "stored, failed this time")
 	case inbox.Rejected:

@@ -12,7 +12,7 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-const tenantsUsage = "tenants list | show SLUG | provision SLUG | cancel SLUG | restore SLUG | export SLUG [--output FILE] | purge SLUG --yes"
+const tenantsUsage = "tenants list | show SLUG | provision SLUG | cancel SLUG | restore SLUG | export SLUG [--output FILE] | import FILE | purge SLUG --yes"
 
 type tenantsFlags struct {
 	json, yes bool
@@ -26,6 +26,10 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
+	set.Usage = func() {
+		fmt.Fprintf(set.Output(), "usage: %s\n%s", tenantsUsage, importHelp)
+		set.PrintDefaults()
+	}
 	words, err := parse(set, args)
 	if err != nil {
 		return err
@@ -35,6 +39,9 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	}
 	if len(words) != 2 {
 		return usage(tenantsUsage)
+	}
+	if words[0] == "import" {
+		return importTenant(ctx, db, words[1], stdout)
 	}
 	slug, err := tenancy.ParseSlug(words[1])
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // attempt is one try at a tenant's next event, or the claim before it.
 type attempt struct {
 	event          Event
+	drain          *drain
 	lifecycle      bool
 	claimed, taken bool  // by this process, by another
 	version        int64 // of the tenant's schema; -1: the tenant is unknown
@@ -27,10 +28,10 @@ type attempt struct {
 // process, applies and completes it, in one transaction under the tenant's lock.
 // It returns pgx.ErrNoRows where nothing is pending, tenancy.ErrBusy, or the
 // error of the attempt.
-func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
+func (in *Inbox) attempt(slug tenancy.Slug, d *drain) (a attempt, err error) {
 	ctx, cancel := context.WithTimeout(in.base, in.options.AttemptTimeout)
 	defer cancel()
-	a.began, a.event.Tenant = time.Now(), slug
+	a.began, a.event.Tenant, a.drain = time.Now(), slug, d
 	e := &a.event
 	err = in.system.TryTenant(ctx, slug, `
 		SELECT e.id, e.event_type, e.body, e.received_at, e.attempts, e.lifecycle,
@@ -49,6 +50,9 @@ func (in *Inbox) attempt(slug tenancy.Slug) (a attempt, err error) {
 	if a.applied = err == nil && a.claimed && a.end != busy; a.applied {
 		in.log.InfoContext(ctx, "event applied", "event_id", e.ID, "event_type", e.Type, "tenant", slug.String(),
 			"attempt", e.Attempt, "took_ms", time.Since(a.began).Milliseconds(), "superseded_by", a.superseded)
+		if a.superseded == 0 {
+			in.told(ctx, e.Type, slug)
+		}
 	}
 	return a, err
 }
@@ -57,7 +61,11 @@ func (in *Inbox) perform(ctx context.Context, tx pgx.Tx, a *attempt) (err error)
 	if a.taken {
 		return tenancy.ErrBusy
 	}
-	if !a.claimed {
+	switch {
+	case !a.claimed && in.leaves(a.drain, 0):
+		a.end = left
+		return nil
+	case !a.claimed:
 		a.end, err = in.scanClaim(tx.QueryRow(ctx, claimSQL, in.claimArgs(a.event.Tenant, false)...))
 		return err
 	}
@@ -92,9 +100,10 @@ func (in *Inbox) call(ctx context.Context, tx pgx.Tx, handler Handler, a *attemp
 	return err
 }
 
-// complete marks the event as done, in the transaction of its effect, and
-// claims the tenant's next event, in one message. A lifecycle event makes older
-// ones void, and the event behind it due: it may have waited for the tenant.
+// complete marks the event as done, in the transaction of its effect, and claims
+// the tenant's next event unless it is left to other replicas, in one message. A
+// lifecycle event makes older ones void, and the event behind it due: it may have
+// waited for the tenant.
 func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 	void, slug, answered := "", a.event.Tenant, in.answeredIDs()
 	if a.superseded != 0 {
@@ -111,7 +120,10 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 			last_error = $3, answered = answered OR id = ANY ($4)
 		WHERE $5 AND status = 'pending' AND lifecycle AND (tenant_slug, id) BETWEEN ($1, 0) AND ($1, $2 - 1) AND `+tenancy.Held,
 		slug.String(), a.event.ID, voidBy(a.event.ID), answered, a.lifecycle)
-	batch.Queue(claimSQL, in.claimArgs(slug, a.lifecycle)...)
+	leaves := !a.lifecycle && in.leaves(a.drain, a.event.ID) // what a lifecycle event makes due, it makes due here alone
+	if !leaves {
+		batch.Queue(claimSQL, in.claimArgs(slug, a.lifecycle)...)
+	}
 	results := tx.SendBatch(ctx, batch)
 	done, err := results.Exec()
 	if err == nil && done.RowsAffected() == 0 {
@@ -120,7 +132,10 @@ func (in *Inbox) complete(ctx context.Context, tx pgx.Tx, a *attempt) error {
 	if err == nil {
 		_, err = results.Exec()
 	}
-	if err == nil {
+	switch {
+	case leaves:
+		a.end = left
+	case err == nil:
 		a.end, err = in.scanClaim(results.QueryRow())
 	}
 	return errors.Join(err, results.Close())

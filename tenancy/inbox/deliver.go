@@ -21,11 +21,12 @@ type Outcome int
 
 // Outcomes of Deliver.
 const (
-	Applied    Outcome = iota + 1 // now or before
-	Unhandled                     // nobody handles its type
-	Accepted                      // stored, and applied later
-	FailedOnce                    // stored, this attempt failed, tried again later
-	Rejected                      // stored, and can never succeed
+	Applied     Outcome = iota + 1 // now or before
+	Unhandled                      // nobody handles its type
+	Accepted                       // stored, and applied later
+	FailedOnce                     // stored, this attempt failed, tried again later
+	Interrupted                    // as FailedOnce, by the database's fault
+	Rejected                       // stored, and can never succeed
 )
 
 // outcomes of finished events.

@@ -30,6 +30,7 @@ const (
 	empty          // nothing is pending
 	blocked        // the next event waits for its next attempt, or has no handler here
 	busy           // another process has the tenant, or no slot for slow handlers is free
+	left           // to other replicas
 )
 
 // drain starts the tenant's drain, or joins the one that runs. The channel gets
@@ -87,7 +88,7 @@ func (in *Inbox) begin(slug tenancy.Slug, d *drain) bool {
 
 // step claims the tenant's next event, or tries it where it is claimed.
 func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
-	a, err := in.attempt(slug)
+	a, err := in.attempt(slug, d)
 	switch {
 	case err == nil && a.applied:
 		in.observe(a.event.Type, Applied)
@@ -101,6 +102,9 @@ func (in *Inbox) step(slug tenancy.Slug, d *drain) ending {
 		return busy
 	}
 	outcome := in.note(a, err)
+	if outcome == FailedOnce && tenancy.IsUnavailable(err) {
+		outcome = Interrupted
+	}
 	in.settle(d, a.event.ID, outcome)
 	if outcome == Rejected {
 		return goesOn
@@ -116,7 +120,23 @@ func (in *Inbox) settle(d *drain, id int64, outcome Outcome) {
 		waiting <- outcome
 	}
 	delete(d.waiting, id)
-	if outcome != FailedOnce {
+	if outcome != FailedOnce && outcome != Interrupted {
 		delete(in.answered, id)
 	}
+}
+
+func (in *Inbox) leave() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.leaving = true
+}
+
+// leaves reports whether the tenant's next event is left to other replicas: this
+// one is about to stop, and nobody waits for any event but the one that is being
+// completed.
+func (in *Inbox) leaves(d *drain, completed int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	_, waits := d.waiting[completed]
+	return in.leaving && (len(d.waiting) == 0 || len(d.waiting) == 1 && waits)
 }

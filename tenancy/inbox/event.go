@@ -76,15 +76,31 @@ const (
 	Ignored = "ignored"
 )
 
-// builtIn has the template's two events (contract, section 6). A handler of the
-// product for one of them runs after the template's part, in its transaction.
-func builtIn(system *tenancy.System, product Handlers) Handlers {
+// subscriptionCreated also has the tenant's first plan.
+const subscriptionCreated = "subscription.created"
+
+// builtIn has the template's two events (contract, section 6) and those that change
+// a plan. A handler of the product for one of them runs after the template's
+// part, in its transaction.
+func builtIn(system *tenancy.System, product Handlers, o Options) Handlers {
 	handlers := maps.Clone(product)
 	if handlers == nil {
 		handlers = Handlers{}
 	}
+	setPlan := func(ctx context.Context, tx pgx.Tx, e Event) error {
+		plan := o.Plan(e.Body)
+		if plan == "" {
+			return nil
+		}
+		return system.SetPlan(ctx, tx, e.Tenant, plan, e.ReceivedAt)
+	}
+	for _, name := range o.PlanEvents {
+		then := product[name]
+		handlers[name] = Handler{Apply: inTurn(setPlan, then.Apply), Slow: then.Slow}
+	}
 	for name, first := range map[string]Apply{
-		"subscription.created": func(ctx context.Context, tx pgx.Tx, e Event) error { return system.Provision(ctx, tx, e.Tenant) },
+		subscriptionCreated: inTurn(
+			func(ctx context.Context, tx pgx.Tx, e Event) error { return system.Provision(ctx, tx, e.Tenant) }, setPlan),
 		"tenant.cancelled": func(ctx context.Context, tx pgx.Tx, e Event) error {
 			err := system.Cancel(ctx, tx, e.Tenant)
 			if errors.Is(err, tenancy.ErrUnknownTenant) {
@@ -99,10 +115,20 @@ func builtIn(system *tenancy.System, product Handlers) Handlers {
 	return handlers
 }
 
+// actions are what the template's own events do, as the audit log says it.
+var actions = map[string]string{"subscription.created": tenancy.AuditProvision, "tenant.cancelled": tenancy.AuditCancel}
+
+// told logs what an event has done to its tenant.
+func (in *Inbox) told(ctx context.Context, eventType string, slug tenancy.Slug) {
+	if action := actions[eventType]; action != "" {
+		in.system.Told(tenancy.WithActor(ctx, tenancy.ActorPlatform), action, slug, "")
+	}
+}
+
 // instantTypes are the template's own events, as far as the product does nothing
 // at them, with the status that they give a tenant.
 func instantTypes(product Handlers) map[string]string {
-	types := map[string]string{"subscription.created": "active", "tenant.cancelled": "cancelled"}
+	types := map[string]string{subscriptionCreated: "active", "tenant.cancelled": "cancelled"}
 	for name := range product {
 		delete(types, name)
 	}

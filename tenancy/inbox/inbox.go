@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -34,6 +35,7 @@ type Inbox struct {
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
+	leaving  bool // nothing is claimed that no delivery waits for
 	drains   map[tenancy.Slug]*drain
 	answered map[int64]bool // unfinished lifecycle events that were answered 202
 }
@@ -52,6 +54,9 @@ type Options struct {
 	// tried: its type, empty where it has no handler, and what became of it. It is
 	// called from many goroutines.
 	Observe func(eventType string, outcome Outcome)
+
+	PlanEvents []string                 // types of the events that change a tenant's plan; no lifecycle events
+	Plan       func(body []byte) string // the plan that an event names; empty, or a nil func: none
 }
 
 func (o Options) withDefaults() Options {
@@ -63,6 +68,9 @@ func (o Options) withDefaults() Options {
 	o.Lease = cmp.Or(o.Lease, 10*time.Second)
 	o.Retention = max(cmp.Or(o.Retention, 90*24*time.Hour), repeatWindow)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
+	if o.Plan == nil {
+		o.Plan = func([]byte) string { return "" }
+	}
 	return o
 }
 
@@ -75,24 +83,33 @@ const (
 
 // New returns an inbox with connections of its own. Beside the handlers it has
 // those of the template's own two events. Run looks for work that was left;
-// Close ends what runs.
+// Close ends what runs. It returns an error where one of PlanEvents is marked
+// Lifecycle.
 func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 	o = o.withDefaults()
+	for _, name := range o.PlanEvents {
+		if handlers[name].Lifecycle {
+			return nil, fmt.Errorf("PLAN_EVENTS names %q, which the product marks Lifecycle: take one of them away", name)
+		}
+	}
 	system, err := db.NewSystem(o.Conns)
 	if err != nil {
 		return nil, err
 	}
 	slots := max(o.Conns-connsForStoring, 1)
 	in := &Inbox{
-		system: system, handlers: builtIn(system, handlers), options: o, log: o.Logger, self: rand.Text(),
+		system: system, handlers: builtIn(system, handlers, o), options: o, log: o.Logger, self: rand.Text(),
 		slots: make(chan struct{}, slots), slow: make(chan struct{}, max(slots/2, 1)),
 		drains: map[tenancy.Slug]*drain{}, answered: map[int64]bool{},
 	}
 	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
-	in.base, in.stop = context.WithCancel(context.Background())
+	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))
 	return in, nil
 }
+
+// Handles reports whether the type has a handler.
+func (in *Inbox) Handles(eventType string) bool { _, ok := in.handlers[eventType]; return ok }
 
 // Close claims nothing new, waits for the events that are being applied until
 // ctx ends, then rolls them back: they stay pending, for the next start or

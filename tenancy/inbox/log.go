@@ -79,13 +79,30 @@ func Show(ctx context.Context, db *tenancy.DB, id int64) (Record, []Attempt, err
 	return e, attempts, err
 }
 
-// retry begins the count of attempts anew; their history stays. An event that is
-// being tried is left alone.
+// retried records what a statement, which returns the tenants of the events that
+// it has made pending, has had tried again, and counts them. $1 is who asked.
+const retried = `
+	RETURNING tenant_slug), recorded AS (
+		INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
+		SELECT $1, 'retry', tenant_slug, $2 || ': ' || count(*) FROM retried GROUP BY tenant_slug)
+	SELECT count(*) FROM retried`
 
-const retry = `
-	UPDATE public.webhook_events SET status = 'pending', processed_at = NULL, claimed_by = NULL, next_attempt_at = now(),
-		attempts = CASE WHEN status = 'pending' THEN attempts ELSE 0 END
-	WHERE tenant_slug IS NOT NULL AND status <> 'done' AND (claimed_by IS NULL OR next_attempt_at <= now())`
+// again begins the count of attempts anew; their history stays. An event that is
+// being tried is left alone.
+const again = `
+	WITH retried AS (
+		UPDATE public.webhook_events SET status = 'pending', processed_at = NULL, claimed_by = NULL, next_attempt_at = now(),
+			attempts = CASE WHEN status = 'pending' THEN attempts ELSE 0 END
+		WHERE tenant_slug IS NOT NULL AND status <> 'done' AND (claimed_by IS NULL OR next_attempt_at <= now())`
+
+// retry runs a statement that ends in retried; what says which events it is for.
+func retry(ctx context.Context, db *tenancy.DB, what, sql string, args ...any) (n int64, err error) {
+	err = db.System().QueryRow(ctx, sql, append([]any{tenancy.Actor(ctx), what}, args...)...).Scan(&n)
+	if err == nil && n > 0 {
+		db.System().Told(ctx, tenancy.AuditRetry, tenancy.Slug{}, fmt.Sprintf("%s: %d", what, n))
+	}
+	return n, err
+}
 
 // Retry has the worker try a failed or ignored event again at once, with as many
 // attempts as a new one has; a pending event does not wait for its next attempt
@@ -93,8 +110,8 @@ const retry = `
 // returns ErrUnknownEvent, or ErrNotRetryable for one that is done, or that
 // names no tenant.
 func Retry(ctx context.Context, db *tenancy.DB, id int64) error {
-	tag, err := db.System().Exec(ctx, retry+` AND id = $1`, id)
-	if err != nil || tag.RowsAffected() > 0 {
+	n, err := retry(ctx, db, fmt.Sprintf("event %d", id), again+` AND id = $3`+retried, id)
+	if err != nil || n > 0 {
 		return err
 	}
 	e, _, err := Show(ctx, db, id)
@@ -110,15 +127,14 @@ func Retry(ctx context.Context, db *tenancy.DB, id int64) error {
 // RetryFailed is Retry for every failed event that names a tenant, and returns
 // how many those are.
 func RetryFailed(ctx context.Context, db *tenancy.DB) (int64, error) {
-	tag, err := db.System().Exec(ctx, retry+` AND status = 'failed'`)
-	return tag.RowsAffected(), err
+	return retry(ctx, db, "failed events", again+` AND status = 'failed'`+retried)
 }
 
 // RetryIgnored is Retry for every ignored event of a type, for a handler that
 // came after them. lifecycle is what that handler says.
 func RetryIgnored(ctx context.Context, db *tenancy.DB, eventType string, lifecycle bool) (int64, error) {
-	tag, err := db.System().Exec(ctx, `
-		UPDATE public.webhook_events SET status = 'pending', lifecycle = $2, processed_at = NULL, next_attempt_at = now()
-		WHERE status = 'ignored' AND event_type = $1 AND tenant_slug IS NOT NULL`, eventType, lifecycle)
-	return tag.RowsAffected(), err
+	return retry(ctx, db, "ignored events "+eventType, `
+		WITH retried AS (
+			UPDATE public.webhook_events SET status = 'pending', lifecycle = $4, processed_at = NULL, next_attempt_at = now()
+			WHERE status = 'ignored' AND event_type = $3 AND tenant_slug IS NOT NULL`+retried, eventType, lifecycle)
 }

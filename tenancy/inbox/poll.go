@@ -11,8 +11,11 @@ import (
 )
 
 // Run takes up whatever is stored and due, from any replica's past, until ctx
-// ends. It polls: LISTEN would hear nothing behind a transaction pooler.
+// ends. From then on a delivery is still applied while it waits, and everything
+// else is left to other replicas. It polls: LISTEN would hear nothing behind a
+// transaction pooler.
 func (in *Inbox) Run(ctx context.Context) {
+	defer in.leave()
 	poll := time.NewTimer(0)
 	defer poll.Stop()
 	for {

@@ -62,15 +62,18 @@ func (in *Inbox) judge(d Delivery) stored {
 // It claims the event, which counts the first attempt, where nothing of the
 // tenant is before it.
 //
-// Where the whole effect is the tenant's status ($11), the tenant is ready and
+// Where the whole effect is the tenant's status ($11) and plan ($15), the tenant is ready and
 // nobody has its lock, the event is applied at once and stored as done. Its id
 // comes after the lock, so of all lifecycle events that were applied it is the
 // newest, and the tenant's row, read by locking it, is as the lock's last holder
 // left it.
 func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) error {
-	becomes := ""
+	becomes, plan := "", ""
 	if s.status == Pending {
 		becomes = in.instant[d.Type]
+	}
+	if becomes != "" && d.Type == subscriptionCreated {
+		plan = in.options.Plan(d.Body)
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`
@@ -93,12 +96,17 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 			RETURNING id, status
 		), applied AS (
 			UPDATE public.tenants t SET status = $11, migrate_error = NULL, updated_at = now(),
-				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END
+				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END,
+				plan_type = CASE WHEN $15 = '' OR t.plan_as_of > now() THEN t.plan_type ELSE $15 END,
+				plan_as_of = CASE WHEN $15 = '' THEN t.plan_as_of ELSE greatest(t.plan_as_of, now()) END
 			FROM event WHERE event.status = 'done' AND t.slug = $2
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $16, $17, $2 FROM event WHERE status = 'done'
 		)
 		SELECT id, status FROM event`,
 		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
-		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema())
+		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema(), plan,
+		tenancy.ActorPlatform, actions[d.Type])
 	if becomes == "cancelled" {
 		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
 	}
@@ -112,6 +120,7 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 	}
 	if err == nil && s.status == Done {
 		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
+		in.told(ctx, d.Type, s.tenant)
 	}
 	return err
 }

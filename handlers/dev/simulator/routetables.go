@@ -38,6 +38,7 @@ func (p *Platform) simulatorRoutes() []route {
 		{"POST /_sim/subscribe", `{"slug","plan","name","email","signIn"}`, `{"delivery","user","url"}; sends subscription.created. url, with signIn: the callback address with a code.`, p.apiSubscribe},
 		{"POST /_sim/pause", `{"slug"}`, "The delivery of subscription.paused.", p.apiChange(p.Pause)},
 		{"POST /_sim/resume", `{"slug"}`, "The delivery of subscription.resumed.", p.apiChange(p.Resume)},
+		{"POST /_sim/plan", `{"slug","plan"}`, "The delivery of subscription.updated.", endpoint(p, p.apiPlan)},
 		{"POST /_sim/cancel", `{"slug"}`, "The delivery of tenant.cancelled.", p.apiChange(p.Cancel)},
 		{"POST /_sim/users", `{"id","email","name","phone","tenant","mfa"}`, "Adds a user, or changes the one with this id.", endpoint(p, p.apiSaveUser)},
 		{"POST /_sim/codes", `{"user"}`, `{"code"}, a one-time code without a browser.`, endpoint(p, p.apiCode)},

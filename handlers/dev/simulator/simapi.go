@@ -38,6 +38,15 @@ type slugInput struct {
 	Slug string `json:"slug"`
 }
 
+type planInput struct {
+	Slug string `json:"slug"`
+	Plan string `json:"plan"`
+}
+
+func (p *Platform) apiPlan(r *http.Request, in planInput) (Delivery, error) {
+	return p.ChangePlan(r.Context(), in.Slug, in.Plan)
+}
+
 // apiChange is pause, resume or cancel.
 func (p *Platform) apiChange(change func(context.Context, string) (Delivery, error)) http.HandlerFunc {
 	return endpoint(p, func(r *http.Request, in slugInput) (Delivery, error) { return change(r.Context(), in.Slug) })

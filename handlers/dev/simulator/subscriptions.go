@@ -13,6 +13,7 @@ import (
 const (
 	subscriptionPaused  = "subscription.paused"
 	subscriptionResumed = "subscription.resumed"
+	subscriptionUpdated = "subscription.updated"
 )
 
 // Subscribe gives the tenant a new active subscription to plan and sends the
@@ -54,6 +55,18 @@ func (p *Platform) Resume(ctx context.Context, slug string) (Delivery, error) {
 			return fmt.Errorf("%w: only a paused subscription can be resumed, this one is %s", ErrInvalid, t.subscriptionStatus())
 		}
 		t.Status, t.Subscription.Status = StatusActive, StatusActive
+		return nil
+	})
+}
+
+// ChangePlan gives the tenant's subscription another plan, which user-info names
+// from then on, and sends the simulator's own event subscription.updated.
+func (p *Platform) ChangePlan(ctx context.Context, slug, plan string) (Delivery, error) {
+	return p.transition(ctx, slug, subscriptionUpdated, func(t *Tenant) error {
+		if t.Subscription == nil || plan == "" {
+			return fmt.Errorf("%w: a change of plan needs a subscription and a plan", ErrInvalid)
+		}
+		t.Subscription.Plan = plan
 		return nil
 	})
 }

@@ -22,6 +22,12 @@ const poolSize = 8
 // skipped where PgBouncer is not installed, but not in CI.
 func Pooler(t testing.TB, direct string) string {
 	t.Helper()
+	return PoolerIn(t, "transaction", direct)
+}
+
+// PoolerIn is Pooler for one of PgBouncer's modes.
+func PoolerIn(t testing.TB, mode, direct string) string {
+	t.Helper()
 	program := findPooler()
 	const missing = "PgBouncer is not installed (Debian: apt-get install pgbouncer)"
 	switch {
@@ -34,7 +40,7 @@ func Pooler(t testing.TB, direct string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := poolerFiles(t, u.Query())
+	dir := poolerFiles(t, mode, u.Query())
 	through := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: u.Path, RawQuery: url.Values{
 		"host": {dir}, "port": {poolerPort}, "sslmode": {"disable"}, "default_query_exec_mode": {"exec"},
 	}.Encode()}
@@ -58,7 +64,7 @@ const poolerPort = "6432"
 
 // poolerFiles writes the configuration into a path that is short, for a
 // socket's may have 107 bytes, and that any user may enter.
-func poolerFiles(t testing.TB, server url.Values) string {
+func poolerFiles(t testing.TB, mode string, server url.Values) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "pgb")
 	if err != nil {
@@ -72,10 +78,10 @@ listen_addr =
 listen_port = %s
 unix_socket_dir = %s
 auth_type = any
-pool_mode = transaction
+pool_mode = %s
 default_pool_size = %d
 max_client_conn = 500
-`, server.Get("host"), server.Get("port"), poolerPort, dir, poolSize)
+`, server.Get("host"), server.Get("port"), poolerPort, dir, mode, poolSize)
 	err = os.WriteFile(filepath.Join(dir, "pgbouncer.ini"), []byte(settings), 0o644)
 	if err == nil {
 		err = os.Chmod(dir, 0o777)

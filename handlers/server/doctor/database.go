@@ -1,0 +1,60 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/inbox"
+)
+
+// database has a line for each finding of the checkup.
+func (d *Doctor) database(ctx context.Context) (lines []Line) {
+	findings, err := d.DB.Checkup(ctx)
+	if err != nil {
+		return failure("it cannot be asked: "+err.Error(), "start PostgreSQL, or correct DATABASE_URL")
+	}
+	for _, f := range findings {
+		line := Line{Check: f.Name, Status: string(f.Severity), Detail: f.Sentence}
+		if f.Severity != tenancy.OK {
+			line.Fix = cmp.Or(f.Statement, "correct that at the server, or have DATABASE_URL lead to another")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// databaseOffset is by how much the database's clock is ahead of ours.
+func (d *Doctor) databaseOffset(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var theirs time.Time
+	before := time.Now()
+	err := d.DB.System().QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs)
+	return theirs.Sub(before.Add(time.Since(before) / 2)), err
+}
+
+// lateEvent is the age from which a pending event is one for a person to look
+// at: several attempts have failed by then, or no server runs.
+const lateEvent = 5 * time.Minute
+
+// events is one line on the inbox.
+func (d *Doctor) events(ctx context.Context) []Line {
+	b, err := inbox.ReadBacklog(ctx, d.DB)
+	if err != nil {
+		return warning("the inbox cannot be read: "+err.Error(), "run `migrate`")
+	}
+	line := Line{Status: OK, Detail: fmt.Sprintf("pending: %d; failed: %d", b.Pending, b.Failed)}
+	if b.Pending > 0 {
+		line.Detail += fmt.Sprintf("; the oldest pending came %s ago", b.Oldest.Round(time.Second))
+	}
+	switch {
+	case b.Failed > 0:
+		line.Status, line.Fix = Warning, "see `events list --status failed`, repair the cause, then `events retry --all-failed`"
+	case b.Oldest > lateEvent:
+		line.Status, line.Fix = Warning, "see `events list --status pending` and `events show ID`; does a server run?"
+	}
+	return []Line{line}
+}

@@ -1,0 +1,81 @@
+package server_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mailModule is a copy of testdata/mail, whose go.mod may be changed: it takes
+// the modules of this one as they are now.
+func mailModule(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/mail")); err != nil {
+		t.Fatal(err)
+	}
+	above, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) string {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	for name, content := range map[string]string{
+		"go.mod": strings.Replace(read("testdata/mail/go.mod"), "=> ../../../..", "=> "+above, 1),
+		"go.sum": read("testdata/mail/go.sum") + read(filepath.Join(above, "go.sum")),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The recipe for mails is a module of its own, so that this one does not need
+// its libraries: its tests run here.
+func TestRecipes_MailIsSent(t *testing.T) {
+	t.Parallel()
+	dir := mailModule(t)
+	run := func(args ...string) (string, error) {
+		command := exec.CommandContext(t.Context(), "go", args...)
+		command.Dir, command.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+		output, err := command.CombinedOutput()
+		return string(output), err
+	}
+	if output, err := run("mod", "download", "github.com/wneessen/go-mail", "github.com/emersion/go-smtp"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("its modules cannot be had, and this test must run here:\n%s", output)
+		}
+		t.Skipf("its modules cannot be had:\n%s", output)
+	}
+	if output, err := run("test", "-count=1", "."); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func TestRecipes_TheDocShowsTheMail(t *testing.T) {
+	t.Parallel()
+	for name, marks := range map[string][]string{
+		"send.go":   {"func (m *mailer) settings", "var invoiceMail"},
+		"outbox.go": {"func (o outbox) request", "func (o outbox) sendNext"},
+	} {
+		source, err := os.ReadFile("testdata/mail/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mark := range marks {
+			found := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(mark) + `.*?^(\}|$)`).FindString(string(source))
+			if found == "" || !strings.Contains(recipes(t), strings.TrimSpace(found)) {
+				t.Errorf("RECIPES.md does not show of %s:\n%s", name, found)
+			}
+		}
+	}
+}

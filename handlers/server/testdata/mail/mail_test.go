@@ -1,0 +1,126 @@
+package mail
+
+import (
+	_ "embed"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/emersion/go-smtp"
+
+	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/handlertest"
+)
+
+// post is a mail server that keeps what it gets, and refuses some.
+type post struct {
+	mu       sync.Mutex
+	received []string
+	down     int // so many mails are turned away for now
+}
+
+func (p *post) NewSession(*smtp.Conn) (smtp.Session, error) { return &visit{post: p}, nil }
+
+type visit struct {
+	post *post
+	to   string
+}
+
+func (*visit) Reset()                               {}
+func (*visit) Logout() error                        { return nil }
+func (*visit) Mail(string, *smtp.MailOptions) error { return nil }
+
+func (v *visit) Rcpt(to string, _ *smtp.RcptOptions) error {
+	v.to = to
+	if strings.HasPrefix(to, "nobody@") {
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such mailbox"}
+	}
+	return nil
+}
+
+func (v *visit) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	v.post.mu.Lock()
+	defer v.post.mu.Unlock()
+	if v.post.down > 0 {
+		v.post.down--
+		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "come back later"}
+	}
+	v.post.received = append(v.post.received, v.to+"\n"+string(text))
+	return err
+}
+
+func (p *post) all() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.received, "\n---\n")
+}
+
+// open starts the mail server and returns its address.
+func (p *post) open(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := smtp.NewServer(p)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close(); <-done })
+	return l.Addr().String()
+}
+
+//go:embed mails.up.sql
+var mailsSQL []byte
+
+func TestMail_IsSentWithItsTransactionAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	office := &post{down: 1}
+	p := product()
+	p.TenantSchema = fstest.MapFS{
+		"000001_invoices.up.sql": {Data: []byte(`CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL)`)},
+		"000002_mails.up.sql":    {Data: mailsSQL},
+	}
+	site := handlertest.Start(t, p, handlertest.Setup{Env: map[string]string{"SMTP_ADDR": office.open(t), "MAIL_FROM": "Invoices <invoices@product.example>"}})
+	b := site.SignIn(t, "acme")
+	site.TenantExec(t, "acme", `INSERT INTO invoices (number, total) VALUES ('2026-7', 12.5)`)
+	order := func(number, to string) int {
+		return b.Post("/api/invoices/"+number+"/mail", url.Values{"to": {to}}).Status
+	}
+	if order("2026-8", "ada@acme.example") != http.StatusInternalServerError || order("2026-7", "ada@acme.example") != http.StatusAccepted {
+		t.Fatal("a mail is due of an invoice that is there, and of no other")
+	}
+	left := func() string {
+		return handlertest.TenantQuery[string](t, site, "acme", `SELECT coalesce(string_agg(recipient || ' ' || refused || ' ' || attempts, ','), '') FROM mails`)
+	}
+	handlertest.Await(t, "the mail is sent at the second attempt", func() bool { return left() == "" })
+	for _, want := range []string{"ada@acme.example\n", `From: "Invoices" <invoices@product.example>`, "Subject: Invoice 2026-7", "over 12.50 EUR", "<invoice-mail-2@product.example>"} {
+		if text := office.all(); strings.Count(text, want) != 1 {
+			t.Errorf("not once %q in:\n%s", want, text)
+		}
+	}
+	for _, to := range []string{"nobody@acme.example", "no address"} {
+		order("2026-7", to)
+		handlertest.Await(t, "it is refused", func() bool { return left() == to+" true 1" })
+		site.TenantExec(t, "acme", `DELETE FROM mails`)
+	}
+}
+
+// A password is not told to a server without TLS.
+func TestMail_ALoginNeedsTLS(t *testing.T) {
+	t.Parallel()
+	office := &post{}
+	var m mailer
+	env := map[string]string{"SMTP_ADDR": office.open(t), "SMTP_LOGIN": "user:word", "MAIL_FROM": "a@product.example"}
+	m.settings(config.NewReader(func(name string) (string, bool) { v, ok := env[name]; return v, ok }))
+	err := m.send(t.Context(), "1", "ada@acme.example", "Hello", invoiceMail, struct{ Number, Total string }{})
+	if err == nil || errors.Is(err, errRefused) || !strings.Contains(err.Error(), "STARTTLS") || office.all() != "" {
+		t.Errorf("%v", err)
+	}
+}

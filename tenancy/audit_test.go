@@ -1,0 +1,71 @@
+package tenancy_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
+)
+
+// A user's id is the platform's to choose: whatever it is, it is text.
+func TestAudit_ActorsAreText(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things})
+	for i, actor := range []string{`o'brien\`, `'); DROP TABLE public.sessions; --`, `\'); DROP TABLE public.sessions; --`, "ümläut \x00 \xff %s %[1]s $1"} {
+		ctx := tenancy.WithActor(t.Context(), actor)
+		acme := slug(t, "acme")
+		if err := errors.Join(db.Provision(ctx, acme), db.Cancel(ctx, acme), db.Purge(ctx, acme), db.Audit(ctx, tenancy.AuditImport, acme, actor)); err != nil {
+			t.Fatal(err)
+		}
+		want := actor
+		if i == 3 {
+			want = "ümläut \uFFFD \uFFFD %s %[1]s $1"
+		}
+		if n := query[int](t, url, `SELECT count(*) FROM public.audit_log WHERE actor = $1`, want); n != 5 {
+			t.Errorf("%q: %d lines, want 5", actor, n)
+		}
+	}
+	_ = query[int](t, url, `SELECT count(*) FROM public.sessions`)
+}
+
+// What was undone is not recorded as done.
+func TestAudit_AFailureLeavesNoLine(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	no := errors.New("no")
+	db := open(t, tenancy.Options{URL: url, Tenant: things, OnProvision: func(context.Context, pgx.Tx, tenancy.Slug) error { return no }})
+	if err := db.Provision(t.Context(), slug(t, "acme")); !errors.Is(err, no) {
+		t.Fatal(err)
+	}
+	if err := db.Cancel(t.Context(), slug(t, "acme")); !errors.Is(err, tenancy.ErrUnknownTenant) {
+		t.Fatal(err)
+	}
+	session := tenancy.Session{Tenant: slug(t, "acme"), UserID: "u", ExpiresAt: time.Now().Add(time.Hour)}
+	if err := db.SaveSession(t.Context(), "token", session); !errors.Is(err, tenancy.ErrTenantCancelled) {
+		t.Fatal(err)
+	}
+	if n := query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 0 {
+		t.Errorf("%d lines, want none", n)
+	}
+}
+
+// Lines are kept so long and no longer, whatever became of their tenant.
+func TestAudit_Retention(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url})
+	exec(t, url, `INSERT INTO public.audit_log (at, actor, action, tenant_slug)
+		SELECT now() - interval '1 hour' * i, 'x', 'cancel', 'gone' FROM generate_series(1, 2500) i`)
+	if err := db.SweepAudit(t.Context(), 10*time.Hour+time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if n := query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 10 {
+		t.Errorf("%d lines are left, want 10", n)
+	}
+}

@@ -1,0 +1,3 @@
+ALTER TABLE public.tenants
+    DROP COLUMN plan_as_of,
+    DROP COLUMN link_key;

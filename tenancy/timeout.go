@@ -1,0 +1,36 @@
+package tenancy
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// statementGrace is how much longer than its context a statement may take: the
+// context's own end has it cancelled, and that is the better way.
+const statementGrace = time.Second
+
+// limitSQL sets a transaction's statement_timeout to $4; empty: as it is.
+const limitSQL = `set_config('statement_timeout', coalesce(nullif($4, ''), current_setting('statement_timeout')), true)`
+
+// statementLimit is the statement_timeout of a transaction, in milliseconds: the
+// server ends by itself what nobody will wait for any more, also where the
+// request to cancel cannot reach it. Work without a deadline has no limit. As a
+// startup parameter it would be refused by a pooler.
+func statementLimit(ctx context.Context) []byte {
+	deadline, limited := ctx.Deadline()
+	if !limited {
+		return []byte{}
+	}
+	left := max(time.Until(deadline), 0) + statementGrace
+	return strconv.AppendInt(nil, left.Milliseconds(), 10)
+}
+
+// statementTimeout is the same as the end of a message of text.
+func statementTimeout(ctx context.Context) string {
+	limit := statementLimit(ctx)
+	if len(limit) == 0 {
+		return ""
+	}
+	return "; SET LOCAL statement_timeout TO " + string(limit)
+}
