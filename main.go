@@ -55,6 +55,7 @@ func table(c server.CLI) []command {
 		{"events", "list, show, retry: the webhook inbox", c.Events},
 		{"jobs", "list, show, retry, cancel, run: the background jobs", c.Jobs},
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
+		{"add", "makes a business resource: add invoices number:string amount:numeric due:date paid:bool", development(c, dev.Add)},
 		{"conformance", "holds a running sub-product against the contract, rule by rule", development(c, dev.Conformance)},
 		{"schema-script", "prints the tenant schema as one script; --check FILE", c.SchemaScript},
 		{"doctor", "checks settings, database, platform and public address; --json", c.Doctor},

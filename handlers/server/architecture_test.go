@@ -194,7 +194,7 @@ func importFrom(packages map[string]goPackage, fset *token.FileSet) types.Import
 func TestArchitecture_TheProductionBinaryHasNoDevelopmentParts(t *testing.T) {
 	t.Parallel()
 	for path := range listed(t) {
-		for _, part := range []string{"/simulator", "/conformance", "/dev/clone", "/localpg", "/handlertest", "embedded-postgres"} {
+		for _, part := range []string{"/simulator", "/conformance", "/dev/clone", "/generator", "/localpg", "/handlertest", "embedded-postgres"} {
 			if strings.Contains(path, part) {
 				t.Errorf("it has %s", path)
 			}

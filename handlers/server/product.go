@@ -6,8 +6,10 @@ package server
 import (
 	"context"
 	"flag"
+	"html/template"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -28,9 +30,11 @@ type Product struct {
 
 	// Templates are the pages, *.html. One of the same name as a page of the
 	// template (layout, error, preparing, sessions, switch) replaces that page;
-	// the forms of a switch page send .Data.Nonce as their field nonce.
+	// the forms of a switch page send .Data.Nonce as their field nonce. Those named
+	// _*.html are parts, which every page may show.
 	Templates fs.FS
-	Static    fs.FS // the assets; but for *.go and *.md all are served
+	Funcs     template.FuncMap // functions of the pages, beside asset and date
+	Static    fs.FS            // the assets; but for *.go and *.md all are served
 
 	TenantSchema fs.FS // migrations of each tenant's schema
 	SharedSchema fs.FS // migrations of the tables that all tenants share
@@ -76,6 +80,9 @@ type Routes struct {
 	Public *echo.Group // anybody; session.From says who is signed in, if anybody
 	User   *echo.Group // signed-in requests alone: DB works on the data of their tenant
 	DB     *tenancy.DB
+	// Upload makes a group like User for bodies of up to most bytes that arrive
+	// and are answered within d, in place of 1 MiB and 15 seconds.
+	Upload func(most int64, d time.Duration) *echo.Group
 	// PublicURL is the setting, without a slash at its end: for addresses that
 	// leave this server, in mails for example.
 	PublicURL string

@@ -134,7 +134,7 @@ func (a *app) renderer() (*web.Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.NewRenderer(all, a.assets, a.product.Name, live, signedIn)
+	return web.NewRenderer(all, a.assets, a.product.Name, a.product.Funcs, live, signedIn)
 }
 
 // signedIn gives templates their .User.
