@@ -71,6 +71,11 @@ func (c CLI) Events(ctx context.Context, args []string) error {
 	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
 }
 
+// Jobs is the command `jobs`: see commands.Jobs.
+func (c CLI) Jobs(ctx context.Context, args []string) error {
+	return c.onDatabase(ctx, commandConns, args, commands.Jobs(c.Product.Jobs))
+}
+
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It
 // needs no database.
 func (c CLI) SchemaScript(_ context.Context, args []string) error {

@@ -21,6 +21,9 @@ type Options struct {
 	Database func(*tenancy.Options)
 	// Inbox tunes the inbox; Retention, Logger, Conns and Observe are not taken from here.
 	Inbox inbox.Options
+	// NoJobs leaves the jobs to somebody else: to other replicas, or to a test
+	// that runs what is due.
+	NoJobs bool
 	// StatisticsAge is how old the metrics may be that come from the database; 0:
 	// 15 s.
 	StatisticsAge time.Duration
