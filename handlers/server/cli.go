@@ -44,7 +44,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	log, buffer := bufferedLog(settings, os.Stderr)
 	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
+	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version, LogDropped: buffer.Dropped})
 	log.InfoContext(ctx, "stopped")
 	return err
 }
