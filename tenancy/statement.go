@@ -58,7 +58,7 @@ var harmless = func() map[string]bool {
 		count sum min max avg array_agg string_agg json_agg jsonb_agg json_object_agg jsonb_object_agg bool_and bool_or every
 		row_number rank dense_rank lag lead first_value last_value ntile
 		coalesce nullif greatest least cast extract date_trunc date_part now to_char to_date to_timestamp age make_date
-		lower upper trim btrim ltrim rtrim length char_length substring left right replace position split_part concat concat_ws
+		lower upper trim btrim ltrim rtrim length char_length substring left right replace position split_part strpos concat concat_ws
 		format md5 abs round ceil ceiling floor trunc mod numeric text unnest generate_series array_length cardinality
 		json_build_object jsonb_build_object json_build_array jsonb_build_array to_json to_jsonb row_to_json
 		to_tsvector to_tsquery plainto_tsquery websearch_to_tsquery ts_rank similarity starts_with`) {

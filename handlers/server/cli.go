@@ -47,7 +47,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
 	limitMemory(log, memlimit.FromCgroup)
-	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
+	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version, LogDropped: buffer.Dropped})
 	log.InfoContext(ctx, "stopped")
 	return err
 }

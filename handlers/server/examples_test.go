@@ -43,13 +43,10 @@ func (i invoices) show(c echo.Context) error {
 }
 
 func (i invoices) total(ctx context.Context, number string) (total string, err error) {
-	err = i.db.InTx(ctx, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT total::text FROM invoices WHERE number = $1`, number).Scan(&total)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errNoInvoice
-		}
-		return err
-	})
+	err = i.db.QueryRow(ctx, `SELECT total::text FROM invoices WHERE number = $1`, number).Scan(&total)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", errNoInvoice
+	}
 	return total, err
 }
 
