@@ -13,6 +13,5 @@ import (
 func errorAnswers() []web.ErrorAnswer {
 	return []web.ErrorAnswer{
 		{Err: errNoNote, Status: http.StatusNotFound, Sentence: "There is no such note."},
-		{Err: errBadTitle, Status: http.StatusUnprocessableEntity, Sentence: "A title has 1 to 200 characters."},
 	}
 }

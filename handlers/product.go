@@ -29,6 +29,7 @@ func Product() server.Product {
 		Events:     events(),
 		Errors:     errorAnswers(),
 		Commands:   commands(),
+		Jobs:       declareJobs,
 		Background: background,
 	}
 }

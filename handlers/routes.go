@@ -9,12 +9,20 @@ func routes(r server.Routes) {
 	// Anybody may ask for these; session.From says who is signed in.
 	r.Public.GET("/", home)
 
-	// Somebody is signed in: r.DB works on the data of their tenant.
+	// Below, somebody is signed in: r.DB works on the data of their tenant.
+
 	notes := notes{r.DB}
-	r.User.GET("/notes", notes.page)
+	r.User.GET("/notes", notes.index)
 	r.User.POST("/notes", notes.submit)
+	r.User.GET("/notes/new", notes.blank)
+	r.User.GET("/notes/:id", notes.show)
+	r.User.POST("/notes/:id", notes.submitEdit)
+	r.User.GET("/notes/:id/edit", notes.edit)
+	r.User.GET("/notes/:id/delete", notes.confirm)
 	r.User.POST("/notes/:id/delete", notes.submitDelete)
 	r.User.GET("/api/notes", notes.list)
 	r.User.POST("/api/notes", notes.create)
+	r.User.GET("/api/notes/:id", notes.get)
+	r.User.PATCH("/api/notes/:id", notes.patch)
 	r.User.DELETE("/api/notes/:id", notes.delete)
 }

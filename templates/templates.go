@@ -4,8 +4,11 @@
 // Pages work without JavaScript, and the content security policy allows no inline
 // script or style: looks come from static/app.css, which lists its classes at the top.
 //
+// A file whose name begins with _ is no page but a part, which every page may show:
+// {{template "_part.html" .}}. Of the template's own there is _pager.html.
+//
 // Two functions are there besides Go's own: asset "app.css" is the file's address,
-// and date t is a <time> element.
+// and date t is a <time> element. Your own are added as Funcs in handlers/product.go.
 package templates
 
 import "embed"

@@ -165,9 +165,11 @@ func (db *DB) newPool(ctx context.Context, conns int) (*pgxpool.Pool, error) {
 	if _, alone := config.ConnConfig.Tracer.(*tracer); !alone {
 		config.ConnConfig.Tracer = multitracer.New(&tracer{db}, config.ConnConfig.Tracer)
 	}
-	db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
-	db.tracer = config.ConnConfig.Tracer
-	db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
+	if db.pool == nil { // the first: all are alike, and a later one is made while these are read
+		db.forget = forgetSQL(config.ConnConfig.RuntimeParams)
+		db.tracer = config.ConnConfig.Tracer
+		db.keepsStatements = strings.Contains(db.options.URL, "default_query_exec_mode")
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)

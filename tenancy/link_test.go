@@ -145,7 +145,7 @@ func TestLink_EachTenantHasAKeyOfItsOwn(t *testing.T) {
 	_, url, _, _ := linked(t)
 	exec(t, url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 50) n;
 		ALTER TABLE public.tenants DROP COLUMN link_key, DROP COLUMN plan_as_of`)
-	migration, err := os.ReadFile("schema/000005_plan_and_links.up.sql")
+	migration, err := os.ReadFile("schema/000004_plan_and_links.up.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	if err != nil || !isNew || db.options.OnProvision == nil {
 		return err
 	}
+	ctx = WithTenant(ctx, Tenant{Slug: slug, Status: Active, SchemaVersion: db.tenant.latest})
 	if err := db.options.OnProvision(ctx, tx, slug); err != nil {
 		return fmt.Errorf("tenant %s: OnProvision: %w", slug, err)
 	}

@@ -52,11 +52,13 @@ const (
 )
 
 // finishPurge drops what is left of the schema, the registry row with its
-// sessions, and every event of the tenant, for their bodies are its data too.
+// sessions, and every event and job of the tenant, for what is in them is its
+// data too.
 func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`
 			DELETE FROM public.webhook_events WHERE tenant_slug = '%s';
+			DELETE FROM public.river_job WHERE metadata @> jsonb_build_object('tenant', '%[1]s');
 			DELETE FROM public.tenants WHERE slug = '%[1]s';
 			DROP SCHEMA IF EXISTS %[2]s CASCADE; %[3]s`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
 		return err

@@ -19,3 +19,8 @@ func Run(context.Context, server.Product, []string, config.Lookup, io.Writer) er
 func Conformance(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
 	return ErrNotBuilt
 }
+
+// Add is not part of a production build.
+func Add(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
+	return ErrNotBuilt
+}

@@ -39,6 +39,7 @@ type Setup struct {
 	Platform simulator.Options
 	Log      io.Writer // gets the server's log too, which a failing test prints; may be nil
 	Database string    // URL; empty: a new one
+	Jobs     bool      // the server works its background jobs; else RunJobs does
 }
 
 // Secrets that every site is wired with.
@@ -122,6 +123,7 @@ func (s *Site) serve(t testing.TB, l net.Listener, setup Setup) {
 	if setup.Log != nil {
 		out = io.MultiWriter(&kept, setup.Log)
 	}
+	setup.Serve.NoJobs = !setup.Jobs
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	background(t, func(ctx context.Context) {
 		if err := server.Serve(ctx, s.product, s.Config, l, log, setup.Serve); err != nil {

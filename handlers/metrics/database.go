@@ -11,6 +11,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // Database is where the metrics of the database come from.
@@ -18,7 +19,8 @@ type Database struct {
 	Up         func() bool                         // what the health probe says
 	Pools      func() map[string]tenancy.PoolStats // by name; nil: none
 	Statistics func(context.Context) (inbox.Statistics, error)
-	MaxAge     time.Duration // of Statistics; below it they are not read again
+	Jobs       func(context.Context) (jobs.Counts, error) // nil: there are none
+	MaxAge     time.Duration                              // of Statistics; below it they are not read again
 }
 
 const (
@@ -39,7 +41,7 @@ func (m *Metrics) Watch(d Database) {
 type database struct {
 	Database
 	flight singleflight.Group
-	last   inbox.Statistics // written and read within a flight
+	last   statistics // written and read within a flight
 	err    error
 	at     time.Time
 }
@@ -70,6 +72,20 @@ func (d *database) Collect(out chan<- prometheus.Metric) {
 		failed += t.Failed
 	}
 	out <- gauge(failedMigrations, float64(failed))
+	if d.Jobs != nil {
+		out <- gauge(jobCounts, float64(s.jobs.Pending), "pending")
+		out <- gauge(jobCounts, float64(s.jobs.Running), "running")
+		out <- gauge(jobCounts, float64(s.jobs.Failed), "failed")
+		out <- gauge(oldestJob, since(s.jobs.OldestDue))
+	}
+}
+
+// since is how many seconds ago that was; nil: it never was.
+func since(t *time.Time) float64 {
+	if t == nil {
+		return 0
+	}
+	return max(0, time.Since(*t).Seconds())
 }
 
 func collectPool(out chan<- prometheus.Metric, name string, s tenancy.PoolStats) {
@@ -82,23 +98,37 @@ func collectPool(out chan<- prometheus.Metric, name string, s tenancy.PoolStats)
 
 var errSlow = errors.New("the database takes too long")
 
+// statistics are what is read of the database.
+type statistics struct {
+	inbox.Statistics
+	jobs jobs.Counts
+}
+
+func (d *database) read(ctx context.Context) (s statistics, err error) {
+	s.Statistics, err = d.Statistics(ctx)
+	if err == nil && d.Jobs != nil {
+		s.jobs, err = d.Jobs(ctx)
+	}
+	return s, err
+}
+
 // statistics are those that were read less than MaxAge ago, or new ones. Scrapes
 // at the same time share a reading.
-func (d *database) statistics() (inbox.Statistics, error) {
+func (d *database) statistics() (statistics, error) {
 	reading := d.flight.DoChan("", func() (any, error) {
 		if d.at.IsZero() || time.Since(d.at) >= d.MaxAge {
 			ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 			defer cancel()
-			d.last, d.err = d.Statistics(ctx)
+			d.last, d.err = d.read(ctx)
 			d.at = time.Now()
 		}
 		return d.last, d.err
 	})
 	select {
 	case r := <-reading:
-		s, _ := r.Val.(inbox.Statistics)
+		s, _ := r.Val.(statistics)
 		return s, r.Err
 	case <-time.After(patience):
-		return inbox.Statistics{}, errSlow
+		return statistics{}, errSlow
 	}
 }

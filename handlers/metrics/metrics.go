@@ -35,7 +35,7 @@ func New(product, version string) *Metrics {
 	})
 	m.exchanges = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "app_platform_exchange_duration_seconds", Buckets: buckets,
-		Help: "Exchanges of a sign-in code at the platform, by outcome: ok, refused, timeout, unavailable, bad_answer; left: the browser did.",
+		Help: "Exchanges of a sign-in code at the platform, by outcome: ok, refused, key_refused, timeout, unavailable, bad_answer; left: the browser did.",
 	}, []string{"outcome"})
 	m.events = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "app_webhook_attempts_total",
@@ -53,6 +53,15 @@ func New(product, version string) *Metrics {
 
 // Register adds what another part measures. It panics on a name that is taken.
 func (m *Metrics) Register(more ...prometheus.Collector) { m.registry.MustRegister(more...) }
+
+// LogDropped adds how many lines the log has dropped, as count says.
+func (m *Metrics) LogDropped(count func() int64) {
+	if m != nil && count != nil {
+		m.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "app_log_lines_dropped_total", Help: "Lines that were not logged, since whoever reads the log was too slow.",
+		}, func() float64 { return float64(count()) }))
+	}
+}
 
 // Exchange notes how an exchange with the platform ended, and what it took.
 func (m *Metrics) Exchange(outcome string, took time.Duration) {

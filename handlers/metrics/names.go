@@ -13,6 +13,8 @@ var (
 	acquireSeconds   = describe("app_database_pool_acquire_seconds", "What getting a connection of a pool took.", "pool")
 	webhookEvents    = describe("app_webhook_events", "Events of the platform that are pending or failed.", "status")
 	oldestPending    = describe("app_webhook_oldest_pending_seconds", "Age of the oldest event that is pending; 0: none is.")
+	jobCounts        = describe("app_jobs", "Background jobs that are pending, running or failed.", "status")
+	oldestJob        = describe("app_jobs_oldest_due_seconds", "How long the first job that is due has waited; 0: none is due.")
 	failedMigrations = describe("app_tenants_migration_failed", "Tenants whose last migration failed.")
 )
 

@@ -12,6 +12,8 @@ func outcome(err error) string {
 		return "ok"
 	case errors.Is(err, context.Canceled):
 		return "left" // the browser did
+	case errors.Is(err, ErrKeyRefused):
+		return "key_refused"
 	case errors.Is(err, ErrCodeRefused):
 		return "refused"
 	case errors.Is(err, ErrTimeout):

@@ -24,6 +24,10 @@ var unpooled = []string{
 	"database/sql.DB", "database/sql.Conn", "database/sql.Tx",
 }
 
+// jobEngine is the type through which one could do so by the engine of the jobs,
+// which tenancy gives to the package jobs.
+const jobEngine = "github.com/riverqueue/river/riverdriver.Driver[github.com/jackc/pgx/v5.Tx]"
+
 // owner is the one package that has connections.
 const (
 	module = "example.com/subproduct"
@@ -72,7 +76,8 @@ func TestArchitecture_HandlersReachDataThroughInTxAlone(t *testing.T) {
 		}
 		checked++
 		for _, i := range p.Imports {
-			if i == "database/sql" || strings.HasPrefix(i, "github.com/jackc/pgx/v5/") || strings.HasPrefix(i, "github.com/lib/pq") {
+			if i == "database/sql" || strings.HasPrefix(i, "github.com/jackc/pgx/v5/") ||
+				strings.HasPrefix(i, "github.com/lib/pq") || strings.HasPrefix(i, "github.com/riverqueue/") {
 				t.Errorf("%s imports %s", path, i)
 			}
 		}
@@ -172,7 +177,7 @@ func connections(t *testing.T, packages map[string]goPackage, p goPackage) (foun
 		t.Fatal(err)
 	}
 	for expression, typed := range info.Types {
-		if typed.Type != nil && slices.Contains(unpooled, strings.TrimLeft(typed.Type.String(), "*[]")) {
+		if typed.Type != nil && slices.Contains(append(unpooled, jobEngine), strings.TrimLeft(typed.Type.String(), "*[]")) {
 			found = append(found, fmt.Sprintf("%s: a %s", fset.Position(expression.Pos()), typed.Type))
 		}
 	}
@@ -189,7 +194,7 @@ func importFrom(packages map[string]goPackage, fset *token.FileSet) types.Import
 func TestArchitecture_TheProductionBinaryHasNoDevelopmentParts(t *testing.T) {
 	t.Parallel()
 	for path := range listed(t) {
-		for _, part := range []string{"/simulator", "/conformance", "/dev/clone", "/localpg", "/handlertest", "embedded-postgres"} {
+		for _, part := range []string{"/simulator", "/conformance", "/dev/clone", "/generator", "/localpg", "/handlertest", "embedded-postgres"} {
 			if strings.Contains(path, part) {
 				t.Errorf("it has %s", path)
 			}

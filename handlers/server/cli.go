@@ -44,7 +44,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	log, buffer := bufferedLog(settings, os.Stderr)
 	defer buffer.Close()
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
-	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version})
+	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version, LogDropped: buffer.Dropped})
 	log.InfoContext(ctx, "stopped")
 	return err
 }
@@ -66,6 +66,11 @@ func (c CLI) Events(ctx context.Context, args []string) error {
 		return err
 	}
 	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
+}
+
+// Jobs is the command `jobs`: see commands.Jobs.
+func (c CLI) Jobs(ctx context.Context, args []string) error {
+	return c.onDatabase(ctx, commandConns, args, commands.Jobs(c.Product.Jobs))
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It

@@ -20,7 +20,7 @@ func (p Product) database(c config.Config, log *slog.Logger) tenancy.Options {
 }
 
 // split is how a replica's connections are shared out.
-type split struct{ probe, sessions, inbox, tenants, requests int }
+type split struct{ probe, sessions, inbox, jobs, tenants, requests int }
 
 // splitConns shares out total connections, at least config.LeastConns: one is the
 // health probe's; the inbox has some of its own, so that an event is answered

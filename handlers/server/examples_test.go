@@ -23,6 +23,7 @@ import (
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // What stands between the marks stands in README.md too, which a test below
@@ -105,6 +106,66 @@ func countInvoices() server.Command {
 // example ends
 
 // example begins
+type receipt struct{ Number string }
+
+func (receipt) Kind() string { return "receipt" }
+
+type remind struct{}
+
+func (remind) Kind() string { return "remind" }
+
+func declareJobs(db *tenancy.DB) []jobs.Declared {
+	i := invoices{db}
+	return []jobs.Declared{
+		jobs.Handle(i.sendReceipt),
+		jobs.Handle(i.remind), jobs.EveryTenant(24*time.Hour, remind{}),
+	}
+}
+
+// example ends
+
+// example begins
+func (i invoices) pay(c echo.Context) error {
+	ctx, number := c.Request().Context(), c.Param("number")
+	err := i.db.InTx(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO payments (invoice) VALUES ($1)`, number); err != nil {
+			return err
+		}
+		return jobs.Insert(ctx, tx, receipt{number}, jobs.Once())
+	})
+	if err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusAccepted)
+}
+
+// example ends
+
+// example begins
+func (i invoices) sendReceipt(ctx context.Context, r receipt) error {
+	total, err := i.total(ctx, r.Number)
+	if errors.Is(err, errNoInvoice) {
+		return jobs.Permanent(err) // it was deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	return i.mail(ctx, "Paid: "+total)
+}
+
+// example ends
+
+func (i invoices) remind(ctx context.Context, _ remind) error { return i.mail(ctx, "Remember") }
+
+// mail writes down what would be sent.
+func (i invoices) mail(ctx context.Context, text string) error {
+	return i.db.InTx(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO mails (text) VALUES ($1)`, text)
+		return err
+	})
+}
+
+// example begins
 func settlePayments(ctx context.Context, db *tenancy.DB) error {
 	for {
 		err := db.EachTenant(ctx, func(ctx context.Context) error {
@@ -136,6 +197,7 @@ func TestExamples_Run(t *testing.T) {
 		Routes: func(r server.Routes) {
 			invoices := invoices{r.DB}
 			r.User.GET("/api/invoices/:number", invoices.show)
+			r.User.POST("/api/invoices/:number/pay", invoices.pay)
 		},
 		Events: inbox.Handlers{
 			"invoice.paid": {Apply: invoicePaid},
@@ -144,6 +206,7 @@ func TestExamples_Run(t *testing.T) {
 			{Err: errNoInvoice, Status: http.StatusNotFound, Sentence: "There is no such invoice."},
 		},
 		Commands:   []server.Command{countInvoices()},
+		Jobs:       declareJobs,
 		Background: settlePayments,
 	}
 	// example ends
@@ -154,7 +217,8 @@ func TestExamples_Run(t *testing.T) {
 	}
 	product.TenantSchema = fstest.MapFS{"000001_invoices.up.sql": {Data: []byte(`
 		CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL);
-		CREATE TABLE payments (invoice text NOT NULL)`)}}
+		CREATE TABLE payments (invoice text NOT NULL);
+		CREATE TABLE mails (text text NOT NULL)`)}}
 	site := handlertest.Start(t, product, handlertest.Setup{Env: map[string]string{"INVOICES_PER_PAGE": "7"}})
 	b := site.SignIn(t, "acme")
 	site.TenantExec(t, "acme", `INSERT INTO invoices (number, total) VALUES ('2026-7', 12.5)`)
@@ -182,6 +246,13 @@ func TestExamples_Run(t *testing.T) {
 	c := server.CLI{Product: product, Stdout: &out, Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	if err := c.Own(product.Commands[0])(t.Context(), []string{"--tenant", "acme"}); err != nil || out.String() != "1\n" {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+	if answer := b.API(http.MethodPost, "/api/invoices/2026-7/pay", ""); answer.Status != http.StatusAccepted {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+	site.RunJobs(t, "remind")
+	if got := handlertest.TenantQuery[string](t, site, "acme", `SELECT string_agg(text, ', ' ORDER BY text) FROM mails`); got != "Paid: 12.50, Remember" {
+		t.Errorf("mails: %s", got)
 	}
 	close(settle)
 	handlertest.Await(t, "the paid invoice is settled", func() bool {

@@ -12,6 +12,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/metrics"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // statisticsAge is below the usual distance between two scrapes.
@@ -40,8 +41,18 @@ func (a *app) watch() {
 		Up:         a.health.DatabaseUp,
 		Pools:      a.pools,
 		Statistics: a.inbox.Statistics,
+		Jobs:       a.countJobs(),
 		MaxAge:     cmp.Or(a.options.StatisticsAge, statisticsAge),
 	})
+	a.options.metrics.LogDropped(a.options.LogDropped)
+}
+
+// countJobs is nil for a product without jobs.
+func (a *app) countJobs() func(context.Context) (jobs.Counts, error) {
+	if a.product.Jobs == nil {
+		return nil
+	}
+	return func(ctx context.Context) (jobs.Counts, error) { return jobs.Count(ctx, a.db) }
 }
 
 // pools are all of a replica's connections; the health probe's one counts as a

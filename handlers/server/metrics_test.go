@@ -38,7 +38,7 @@ func measure(t *testing.T, p server.Product, s handlertest.Setup) measured {
 	t.Helper()
 	var log handlertest.Log
 	s.Env, s.Log = map[string]string{"METRICS_ADDR": "127.0.0.1:0"}, &log
-	s.Serve = server.Options{Version: "v1.2.3", StatisticsAge: time.Nanosecond}
+	s.Serve = server.Options{Version: "v1.2.3", StatisticsAge: time.Nanosecond, LogDropped: func() int64 { return 3 }}
 	site := handlertest.Start(t, p, s)
 	for line := range strings.Lines(log.String()) {
 		var said struct{ Msg, Address string }
@@ -122,7 +122,7 @@ func TestMetrics_ChangeByWhatTheyAreAbout(t *testing.T) {
 	postgres := pgtest.NewServer(t)
 	m := measure(t, troubled(hold), handlertest.Setup{Database: postgres.URL("postgres")})
 	seen := series{}
-	steps := []func(*testing.T, measured){aboutRequests, aboutEvents, aboutThePlatform, aboutTenants,
+	steps := []func(*testing.T, measured){aboutRequests, aboutEvents, aboutJobs, aboutThePlatform, aboutTenants,
 		func(t *testing.T, m measured) { aboutPools(t, m, hold) }, aboutLabels}
 	for _, step := range steps {
 		step(t, m)
@@ -185,6 +185,14 @@ func aboutEvents(t *testing.T, m measured) {
 	m.await(t, "the event that fails is tried again, and is old", func(s series) bool {
 		return s[`app_webhook_attempts_total{outcome="failed_once",type="item.shaky"}`] > 1 && s[`app_webhook_oldest_pending_seconds`] > 1
 	})
+}
+
+func aboutJobs(t *testing.T, m measured) {
+	m.want(t, series{`app_jobs{status="pending"}`: 0, `app_jobs{status="failed"}`: 0, `app_jobs_oldest_due_seconds`: 0, `app_log_lines_dropped_total`: 3})
+	m.Exec(t, `INSERT INTO public.river_job (kind, args, max_attempts, state, scheduled_at, finalized_at)
+		VALUES ('of-another-program', '{}', 3, 'available', now() - interval '1 hour', NULL), ('of-another-program', '{}', 3, 'discarded', now(), now())`)
+	m.want(t, series{`app_jobs{status="pending"}`: 1, `app_jobs{status="failed"}`: 1, `app_jobs{status="running"}`: 0})
+	m.await(t, "the job that is due is old", func(s series) bool { return s[`app_jobs_oldest_due_seconds`] > 3599 })
 }
 
 func aboutThePlatform(t *testing.T, m measured) {

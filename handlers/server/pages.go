@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-//go:embed pages
+//go:embed all:pages
 var ownPages embed.FS
 
 // pages are the product's templates over the template's own: a file of the

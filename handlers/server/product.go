@@ -6,8 +6,10 @@ package server
 import (
 	"context"
 	"flag"
+	"html/template"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
@@ -17,6 +19,7 @@ import (
 	"example.com/subproduct/handlers/web"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // Product is everything that makes one product different from another. Only
@@ -27,9 +30,11 @@ type Product struct {
 
 	// Templates are the pages, *.html. One of the same name as a page of the
 	// template (layout, error, preparing, sessions, switch) replaces that page;
-	// the forms of a switch page send .Data.Nonce as their field nonce.
+	// the forms of a switch page send .Data.Nonce as their field nonce. Those named
+	// _*.html are parts, which every page may show.
 	Templates fs.FS
-	Static    fs.FS // the assets; but for *.go and *.md all are served
+	Funcs     template.FuncMap // functions of the pages, beside asset and date
+	Static    fs.FS            // the assets; but for *.go and *.md all are served
 
 	TenantSchema fs.FS // migrations of each tenant's schema
 	SharedSchema fs.FS // migrations of the tables that all tenants share
@@ -50,6 +55,10 @@ type Product struct {
 	Events   inbox.Handlers
 	Errors   []web.ErrorAnswer // looked through before the server's own
 	Commands []Command
+	// Jobs declares the product's background jobs: what handlers run, and when.
+	// With none, nothing of them costs anything. It declares and does nothing
+	// else: it is called more than once, and before db can be used.
+	Jobs func(db *tenancy.DB) []jobs.Declared
 	// Background is what goes on beside the requests, in every replica, from
 	// when the shared schema is there until ctx ends. After an error or a panic
 	// it runs again. db.EachTenant gives it contexts on which InTx works.
@@ -71,6 +80,9 @@ type Routes struct {
 	Public *echo.Group // anybody; session.From says who is signed in, if anybody
 	User   *echo.Group // signed-in requests alone: DB works on the data of their tenant
 	DB     *tenancy.DB
+	// Upload makes a group like User for bodies of up to most bytes that arrive
+	// and are answered within d, in place of 1 MiB and 15 seconds.
+	Upload func(most int64, d time.Duration) *echo.Group
 	// PublicURL is the setting, without a slash at its end: for addresses that
 	// leave this server, in mails for example.
 	PublicURL string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,7 +48,10 @@ func (a *app) routes(e *echo.Echo) {
 
 	if a.product.Routes != nil {
 		public := browser.Group("", web.LimitBody, web.ValidText)
-		a.product.Routes(Routes{Public: public, User: user, DB: a.db, PublicURL: strings.TrimSuffix(a.config.PublicURL.String(), "/")})
+		upload := func(most int64, d time.Duration) *echo.Group {
+			return open.Group("", web.Within(d), a.sso.Identify, a.sessions.Require, web.BodyWithin(d), web.LimitBodyTo(most), web.ValidText)
+		}
+		a.product.Routes(Routes{Public: public, User: user, Upload: upload, DB: a.db, PublicURL: strings.TrimSuffix(a.config.PublicURL.String(), "/")})
 	}
 
 	// Last, for each group has set one of its own: what does not exist is 404 to

@@ -35,7 +35,10 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	defer m.Close()
 	o.metrics = m
 	database := p.database(c, log)
-	conns := splitConns(c.DatabaseMaxConns)
+	conns, err := p.split(c.DatabaseMaxConns, o)
+	if err != nil {
+		return err
+	}
 	database.MaxConns, database.Sessions, database.Requests = conns.tenants, conns.sessions, conns.requests
 	database.MigrateOnUse = c.MigrateOnStart
 	database.LogSlower = slowStatement
@@ -48,11 +51,14 @@ func Serve(ctx context.Context, p Product, c config.Config, l net.Listener, log 
 	}
 	defer db.Close()
 	a, err := wire(p, c, db, o, log)
+	if err == nil {
+		err = a.newJobs(conns)
+	}
 	if err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "database connections", "requests", db.Lanes(), "sessions", conns.sessions,
-		"inbox", conns.inbox, "tenants", conns.tenants, "probe", conns.probe)
+		"inbox", conns.inbox, "jobs", conns.jobs, "tenants", conns.tenants, "probe", conns.probe)
 	for _, warning := range c.Warnings() {
 		log.WarnContext(ctx, warning)
 	}
@@ -95,6 +101,7 @@ func (a *app) work(ctx context.Context) error {
 		background.Go(func() { a.db.MigrateInBackground(ctx) })
 	}
 	background.Go(func() { a.background(ctx) })
+	background.Go(func() { a.jobs.Run(ctx) })
 	a.inbox.Run(ctx)
 	background.Wait()
 	return nil

@@ -16,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/webhook"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // app is the parts that serve a product, each made of those above it.
@@ -27,6 +28,7 @@ type app struct {
 	db       *tenancy.DB
 	health   *health.Health
 	inbox    *inbox.Inbox
+	jobs     *jobs.Engine
 	sessions *session.Manager
 	sso      *sso.SSO
 	webhook  *webhook.Receiver
@@ -132,7 +134,7 @@ func (a *app) renderer() (*web.Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.NewRenderer(all, a.assets, a.product.Name, live, signedIn)
+	return web.NewRenderer(all, a.assets, a.product.Name, a.product.Funcs, live, signedIn)
 }
 
 // signedIn gives templates their .User.

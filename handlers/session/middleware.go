@@ -12,12 +12,10 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-type userCtxKey struct{}
-
 // From returns who is signed in.
 func From(ctx context.Context) (User, bool) {
-	u, ok := ctx.Value(userCtxKey{}).(User)
-	return u, ok
+	place := placeIn(ctx)
+	return place.user, place.signedIn
 }
 
 // maxToken is well above the 43 characters of ours: anything longer is the
@@ -33,39 +31,68 @@ func (m *Manager) Load(next echo.HandlerFunc) echo.HandlerFunc {
 			token = cookie.Value
 		}
 		c.Response().Header().Add(echo.HeaderVary, echo.HeaderCookie)
-		var found loaded
-		ctx, err := m.scs.Load(context.WithValue(c.Request().Context(), loadedKey{}, &found), token)
+		place, err := m.find(c.Request().Context(), token)
 		if err != nil {
 			return fmt.Errorf("%w: %w", web.ErrUnavailable, err)
 		}
-		if user, ok := get[User](m, ctx, userKey); ok && user.TenantSlug == found.tenant.Slug.String() {
-			ctx = signedIn(ctx, user, found.tenant)
-			web.SetTenant(c, user.TenantSlug)
-			web.SetPlan(c, found.tenant.PlanType)
-			web.SetUser(c, user.ID)
+		ctx := context.WithValue(c.Request().Context(), loadedKey{}, place)
+		if user, ok := place.data.user(); ok && user.TenantSlug == place.tenant.Slug.String() {
+			ctx = signIn(c, ctx, user, place.tenant)
 		}
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
 }
 
+// find looks the session up. scs reads it when something is to be written.
+func (m *Manager) find(ctx context.Context, token string) (*loaded, error) {
+	if token == "" {
+		return &loaded{}, nil
+	}
+	data, tenant, found, err := m.db.FindSession(ctx, token)
+	if err != nil || !found {
+		return &loaded{}, err
+	}
+	return &loaded{token: token, tenant: tenant, data: data}, nil
+}
+
+// open returns the request's context with scs' view of the session.
+func (m *Manager) open(c echo.Context) (context.Context, error) {
+	ctx := c.Request().Context()
+	place, there := ctx.Value(loadedKey{}).(*loaded)
+	if !there {
+		place = &loaded{}
+		ctx = context.WithValue(ctx, loadedKey{}, place)
+	}
+	if place.open {
+		return ctx, nil
+	}
+	ctx, err := m.scs.Load(ctx, place.token)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", web.ErrUnavailable, err)
+	}
+	place.open = true
+	c.SetRequest(c.Request().WithContext(ctx))
+	return ctx, nil
+}
+
 // Assume makes the request that of user, who came without a session.
 func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error {
-	ctx, err := m.scs.Load(c.Request().Context(), "")
-	if err != nil {
-		return err
-	}
-	web.SetPlan(c, tenant.PlanType)
-	c.SetRequest(c.Request().WithContext(signedIn(ctx, user, tenant)))
-	web.SetUser(c, user.ID)
+	ctx := context.WithValue(c.Request().Context(), loadedKey{}, &loaded{})
+	c.SetRequest(c.Request().WithContext(signIn(c, ctx, user, tenant)))
 	return nil
 }
 
-// signedIn is ctx with the user and the tenant. The user's plan is the
-// registry's, whatever it was at sign-in or in a token: it may have changed.
-func signedIn(ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
+// signIn is ctx with the user and the tenant. The user's plan is the registry's,
+// whatever it was at sign-in or in a token: it may have changed.
+func signIn(c echo.Context, ctx context.Context, user User, tenant tenancy.Tenant) context.Context {
 	user.PlanType = tenant.PlanType
-	return tenancy.WithTenant(tenancy.WithActor(context.WithValue(ctx, userCtxKey{}, user), user.ID), tenant)
+	place := placeIn(ctx)
+	place.user, place.signedIn = user, true
+	web.SetTenant(c, user.TenantSlug)
+	web.SetPlan(c, tenant.PlanType)
+	web.SetUser(c, user.ID)
+	return tenancy.WithTenant(tenancy.WithActor(ctx, user.ID), tenant)
 }
 
 // Require is the middleware that lets only signed-in requests through: a page

@@ -82,7 +82,10 @@ func New(db *tenancy.DB, lifetime time.Duration, public *url.URL) *Manager {
 // whole lifetime. It returns tenancy.ErrTenantCancelled when the tenant was
 // cancelled meanwhile.
 func (m *Manager) SignIn(c echo.Context, user User) error {
-	ctx := c.Request().Context()
+	ctx, err := m.open(c)
+	if err != nil {
+		return err
+	}
 	if current, signedIn := From(ctx); signedIn && !current.SameAs(user) {
 		placeIn(ctx).replaced = current.ID + " of " + current.TenantSlug
 	}
@@ -96,7 +99,10 @@ func (m *Manager) SignIn(c echo.Context, user User) error {
 // Hold keeps a sign-in that must wait, in the browser's session. It returns
 // tenancy.ErrSessionEnded when that was ended meanwhile.
 func (m *Manager) Hold(c echo.Context, p Pending) error {
-	ctx := c.Request().Context()
+	ctx, err := m.open(c)
+	if err != nil {
+		return err
+	}
 	if _, signedIn := From(ctx); !signedIn {
 		m.scs.SetDeadline(ctx, time.Now().Add(pendingLifetime))
 	}
@@ -106,27 +112,36 @@ func (m *Manager) Hold(c echo.Context, p Pending) error {
 
 // Pending returns the sign-in that waits in the browser's session.
 func (m *Manager) Pending(c echo.Context) (Pending, bool) {
-	p, ok := get[Pending](m, c.Request().Context(), pendingKey)
+	ctx, err := m.open(c)
+	if err != nil {
+		return Pending{}, false
+	}
+	p, ok := get[Pending](m, ctx, pendingKey)
 	return p, ok && time.Now().Before(p.Until)
 }
 
 // Drop forgets the sign-in that waits. Where none does it writes nothing: not
 // everybody who asks may make a row.
 func (m *Manager) Drop(c echo.Context) error {
-	if !m.scs.Exists(c.Request().Context(), pendingKey) {
-		return nil
+	ctx, err := m.open(c)
+	if err != nil || !m.scs.Exists(ctx, pendingKey) {
+		return err
 	}
-	m.scs.Remove(c.Request().Context(), pendingKey)
+	m.scs.Remove(ctx, pendingKey)
 	return m.commit(c)
 }
 
 // SignOut ends the browser's session.
 func (m *Manager) SignOut(c echo.Context) error {
-	placeIn(c.Request().Context()).leaving = true
-	if err := m.scs.Destroy(c.Request().Context()); err != nil {
+	ctx, err := m.open(c)
+	if err != nil {
+		return err
+	}
+	placeIn(ctx).leaving = true
+	if err := m.scs.Destroy(ctx); err != nil {
 		return fmt.Errorf("sign out: %w", err)
 	}
-	m.scs.WriteSessionCookie(c.Request().Context(), c.Response(), "", time.Time{})
+	m.scs.WriteSessionCookie(ctx, c.Response(), "", time.Time{})
 	return nil
 }
 
@@ -164,7 +179,7 @@ func (m *Manager) List(ctx context.Context) ([]tenancy.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.db.Sessions(ctx, slug, userID, m.scs.Token(ctx))
+	return m.db.Sessions(ctx, slug, userID, placeIn(ctx).token)
 }
 
 // End ends another session of the signed-in user; all others with id 0. It
@@ -174,7 +189,7 @@ func (m *Manager) End(ctx context.Context, id int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return m.db.EndSessions(ctx, slug, userID, id, m.scs.Token(ctx))
+	return m.db.EndSessions(ctx, slug, userID, id, placeIn(ctx).token)
 }
 
 func owner(ctx context.Context) (tenancy.Slug, string, error) {

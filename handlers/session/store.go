@@ -18,24 +18,25 @@ type store struct{ db *tenancy.DB }
 
 var _ scs.CtxStore = store{}
 
-// loaded is what the middleware learns of the session beside its data, since
-// the same query knows it.
+// loaded is what the middleware has learned of the request's session; zero
+// without one.
 type loaded struct {
 	token    string
 	tenant   tenancy.Tenant
+	data     data
+	user     User
+	signedIn bool
+	open     bool   // scs has read it too
 	replaced string // whose session a sign-in takes the place of, for the audit log
 	leaving  bool   // the session's owner ends it
 }
 
 type loadedKey struct{}
 
-// FindCtx also leaves a loaded where the middleware put a place for it.
+// FindCtx gives scs what the middleware has found.
 func (s store) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	data, tenant, found, err := s.db.FindSession(ctx, token)
-	if place, ok := ctx.Value(loadedKey{}).(*loaded); ok && found {
-		*place = loaded{token: token, tenant: tenant}
-	}
-	return data, found, err
+	place := placeIn(ctx)
+	return place.data, place.token == token, nil
 }
 
 // CommitCtx must not ask the session manager for values: it holds its lock.
@@ -90,6 +91,22 @@ func (store) Delete(string) error                    { return errNoContext }
 // codec is JSON: it is read in a database client, and a gob decoder would be
 // compiled anew for every request.
 type codec struct{}
+
+// data is a session as it is stored.
+type data []byte
+
+// user is who is signed in, read without the rest.
+func (d data) user() (user User, ok bool) {
+	var stored struct {
+		Values struct {
+			User string `json:"user"` // userKey
+		} `json:"values"`
+	}
+	if len(d) == 0 || json.Unmarshal(d, &stored) != nil || stored.Values.User == "" {
+		return User{}, false
+	}
+	return user, json.Unmarshal([]byte(stored.Values.User), &user) == nil
+}
 
 type encoded struct {
 	Deadline time.Time      `json:"deadline"`

@@ -57,6 +57,9 @@ func (b *Boundary) Problem(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
 	}
+	if i := Invalid(nil); errors.As(err, &i) {
+		return i.problem()
+	}
 	for _, a := range b.answers {
 		if a.fits(err) {
 			return &Problem{Status: a.Status, Message: a.Sentence, Cause: err}
@@ -81,6 +84,7 @@ type errorPage struct {
 	Status         int
 	Title, Message string
 	Action         Action
+	Fields         Invalid
 	Cause          string // empty but in development
 }
 
@@ -96,7 +100,7 @@ func (b *Boundary) Write(err error, c echo.Context) {
 	p := b.Problem(err)
 	page := errorPage{
 		Status: p.Status, Title: cmp.Or(p.Title, http.StatusText(p.Status)),
-		Message: cmp.Or(p.Message, details[p.Status]), Action: p.Action,
+		Message: cmp.Or(p.Message, details[p.Status]), Action: p.Action, Fields: p.Fields,
 	}
 	if b.showCauses {
 		page.Cause = err.Error()
@@ -117,6 +121,9 @@ func (b *Boundary) Write(err error, c echo.Context) {
 func writeProblem(c echo.Context, p errorPage) {
 	problem := map[string]any{
 		"type": "about:blank", "title": p.Title, "status": p.Status, "detail": p.Message, "requestId": RequestID(c),
+	}
+	if len(p.Fields) > 0 {
+		problem["fields"] = p.Fields
 	}
 	if p.Cause != "" {
 		problem["cause"] = p.Cause

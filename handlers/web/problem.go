@@ -14,8 +14,9 @@ type Problem struct {
 	Status  int
 	Title   string // empty: the status's own text
 	Message string
-	Action  Action // what to do now; optional
-	Cause   error  // for the log alone
+	Action  Action  // what to do now; optional
+	Fields  Invalid // what is wrong with which field; optional
+	Cause   error   // for the log alone
 }
 
 // Action is a link on an error page.

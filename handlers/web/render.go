@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -16,16 +18,21 @@ const layout = "layout.html"
 type Page struct {
 	Product   string
 	Path      string
-	User      any // nil when nobody is signed in
+	User      any    // nil when nobody is signed in
+	Flash     string // what the page before has left to be said
 	RequestID string
 	Data      any // what the handler passed to Render
 
 	plan string // of who is signed in, for HasPlan
 }
 
+// In reports whether the page is at the path or beneath it.
+func (p Page) In(path string) bool { return p.Path == path || strings.HasPrefix(p.Path, path+"/") }
+
 // Renderer is Echo's renderer: c.Render(status, "notes.html", data) shows data
-// in that page, inside the layout. Echo renders into a buffer, so an error in a
-// template is a clean 500.
+// in that page, inside the layout. Files named _*.html are no pages but parts,
+// which every page may show: {{template "_part.html" .}}. Echo renders into a
+// buffer, so an error in a template is a clean 500.
 type Renderer struct {
 	product string
 	user    func(echo.Context) any
@@ -35,19 +42,25 @@ type Renderer struct {
 }
 
 // NewRenderer parses every page of fsys, so that a broken one is an error at
-// start. With live, pages are parsed anew each time: for development.
-func NewRenderer(fsys fs.FS, assets *Assets, product string, live bool, user func(echo.Context) any) (*Renderer, error) {
+// start. own are the functions of the product's pages. With live, pages are
+// parsed anew each time: for development.
+func NewRenderer(fsys fs.FS, assets *Assets, product string, own template.FuncMap, live bool, user func(echo.Context) any) (*Renderer, error) {
 	funcs := template.FuncMap{"asset": assets.URL, "date": date}
+	maps.Copy(funcs, own)
 	r := &Renderer{product: product, user: user, pages: map[string]*template.Template{}, live: live}
 	r.parse = func(name string) (*template.Template, error) {
-		return template.New(layout).Funcs(funcs).ParseFS(fsys, layout, name)
+		parts, err := fs.Glob(fsys, "_*.html")
+		if err != nil {
+			return nil, err
+		}
+		return template.New(layout).Funcs(funcs).ParseFS(fsys, append(parts, layout, name)...)
 	}
 	names, err := fs.Glob(fsys, "*.html")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		if name == layout {
+		if name == layout || strings.HasPrefix(name, "_") {
 			continue
 		}
 		if r.pages[name], err = r.parse(name); err != nil {
@@ -70,7 +83,8 @@ func (r *Renderer) Render(w io.Writer, name string, data any, c echo.Context) (e
 	}
 	plan, _ := c.Get(planKey).(string)
 	return page.Execute(w, Page{
-		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Data: data, plan: plan,
+		Product: r.product, Path: c.Request().URL.Path, User: r.user(c), RequestID: RequestID(c), Flash: takeFlash(c), Data: data,
+		plan: plan,
 	})
 }
 

@@ -19,6 +19,7 @@ func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
 	}, "; ")
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
+			c.Set(secureKey, secure)
 			h := c.Response().Header()
 			h.Set(echo.HeaderContentSecurityPolicy, policy)
 			h.Set(echo.HeaderXContentTypeOptions, "nosniff")

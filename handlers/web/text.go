@@ -32,8 +32,11 @@ func ValidText(next echo.HandlerFunc) echo.HandlerFunc {
 
 func validText(c echo.Context) (bool, error) {
 	r := c.Request()
-	if !validValues(r.URL.Query()) {
+	if r.URL.RawQuery != "" && !validValues(r.URL.Query()) {
 		return false, nil
+	}
+	if r.Header.Get(echo.HeaderContentType) == "" {
+		return true, nil
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
 	switch {

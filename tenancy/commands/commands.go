@@ -1,5 +1,5 @@
-// Package commands are the operator's commands: migrate, tenants, events and
-// schema-script. They read arguments and print; what they do is in tenancy.
+// Package commands are the operator's commands: migrate, tenants, events, jobs
+// and schema-script. They read arguments and print; what they do is in tenancy.
 package commands
 
 import (

@@ -31,6 +31,7 @@ type attempt struct {
 func (in *Inbox) attempt(slug tenancy.Slug, d *drain) (a attempt, err error) {
 	ctx, cancel := context.WithTimeout(in.base, in.options.AttemptTimeout)
 	defer cancel()
+	ctx = tenancy.WithTenant(ctx, tenancy.Tenant{Slug: slug, Status: tenancy.Active, SchemaVersion: in.system.LatestVersion()})
 	a.began, a.event.Tenant, a.drain = time.Now(), slug, d
 	e := &a.event
 	err = in.system.TryTenant(ctx, slug, `

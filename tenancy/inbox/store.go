@@ -109,6 +109,7 @@ func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) 
 		tenancy.ActorPlatform, actions[d.Type])
 	if becomes == "cancelled" {
 		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
+		batch.Queue(tenancy.EndJobsOfCancelled, s.tenant.String())
 	}
 	results := in.system.SendBatch(ctx, batch)
 	err := results.QueryRow().Scan(&s.id, &s.status)

@@ -106,4 +106,10 @@ func TestDoctor_Events(t *testing.T) {
 	p.want(t, "events", doctor.Warning, "the oldest pending came 1h0m", "events list --status pending")
 	site.Event(t, "item.suggested", "acme", nil)
 	p.want(t, "events", doctor.Warning, "failed: 1", "events retry --all-failed")
+	p.want(t, "jobs", doctor.OK, "pending: 0; running: 0; failed: 0", "")
+	site.Exec(t, `INSERT INTO public.river_job (kind, args, max_attempts, state, scheduled_at)
+		VALUES ('of-another-program', '{}', 3, 'available', now() - interval '1 hour')`)
+	p.want(t, "jobs", doctor.Warning, "the first that is due has waited 1h0m", "jobs list --status pending")
+	site.Exec(t, `UPDATE public.river_job SET state = 'discarded', finalized_at = now()`)
+	p.want(t, "jobs", doctor.Warning, "failed: 1", "jobs retry ID")
 }

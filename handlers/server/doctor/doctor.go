@@ -62,7 +62,7 @@ func (d *Doctor) checks(ctx context.Context) []check {
 		{"database clock", database, answering(func(context.Context) []Line { return clock(offset()) })},
 		{"schema", database, answering(d.schema)},
 		{"events", database, answering(d.events)},
-		// The product's jobs go here: {"jobs", database, answering(d.jobs)}.
+		{"jobs", database, answering(d.jobs)},
 		{"platform", []string{"PLATFORM_BASE_URL"}, d.platform},
 		{"sign-in page", []string{"PLATFORM_URL", "PUBLIC_URL", "APP_SLUG"}, d.signInPage},
 		{"health address", public, d.healthAddress},

@@ -100,7 +100,7 @@ func TestDoctor_AHealthyProduct(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	want := []string{"settings", "server version", "read-only", "create schemas", "create in public", "foreign code", "pooler", "database clock",
-		"schema", "events", "platform", "sign-in page", "health address", "callback address", "webhook address"}
+		"schema", "events", "jobs", "platform", "sign-in page", "health address", "callback address", "webhook address"}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) != len(want) {
 		t.Fatalf("%d lines, want %d:\n%s", len(lines), len(want), text)

@@ -98,10 +98,10 @@ func number(name string, otherwise int) int {
 
 // result is what one turn of one way came to.
 type result struct {
-	Rate, P50, P99              float64 // a second; milliseconds
-	Failed                      int
-	server, database            float64 // microseconds of processor a request
-	mallocs, bytes, trips, most float64 // a request; the largest backend in MiB
+	Rate, P50, P99       float64 // a second; milliseconds
+	Failed               int
+	server, database     float64 // microseconds of processor a request
+	mallocs, trips, most float64 // a request; the largest backend in MiB
 }
 
 func report(b *testing.B, results map[string][]result) {

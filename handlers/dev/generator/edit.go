@@ -1,0 +1,138 @@
+package generator
+
+import (
+	"fmt"
+	"go/ast"
+	"go/format"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// edits are the files of the product that change, by their path, and notes for
+// whoever called where a line has no place.
+func (p *product) edits(r Resource) (changed map[string]string, notes []string, err error) {
+	changed = map[string]string{}
+	path, content, err := p.addRoutes(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed[path] = content
+	if path, content, err = p.addError(r); err != nil {
+		return nil, nil, err
+	}
+	changed[path] = content
+	content, ok, err := p.addLink(r)
+	if ok {
+		changed[layout] = content
+	} else {
+		notes = append(notes, layout+" has no <nav>: make a link to /"+r.Path+" yourself")
+	}
+	return changed, notes, err
+}
+
+// addRoutes adds the lines of the resource to the end of the function that has a
+// server.Routes.
+func (p *product) addRoutes(r Resource) (path, content string, err error) {
+	for _, path := range slices.Sorted(maps.Keys(p.files)) {
+		file := p.files[path]
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			for _, argument := range f.Type.Params.List {
+				if selected(argument.Type, "Routes") && len(argument.Names) == 1 && argument.Names[0].Name != "_" {
+					r.Routes = argument.Names[0].Name
+					lines, err := r.render("routes.go.tmpl")
+					if err != nil {
+						return "", "", err
+					}
+					content, err := p.insert(path, p.fset.Position(f.Body.Rbrace).Offset, 0, lines)
+					return path, content, err
+				}
+			}
+		}
+	}
+	return "", "", refuse("handlers/ has no function with an argument of type server.Routes, where the addresses go")
+}
+
+// addError adds the answer to the error that there is no such thing.
+func (p *product) addError(r Resource) (path, content string, err error) {
+	line := fmt.Sprintf("{Err: errNo%s, Status: http.StatusNotFound, Sentence: \"There is no such %s.\"},\n", r.Singular, r.Label)
+	for _, path := range slices.Sorted(maps.Keys(p.files)) {
+		file := p.files[path]
+		var list *ast.CompositeLit
+		ast.Inspect(file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.CompositeLit); ok && list == nil {
+				if a, ok := l.Type.(*ast.ArrayType); ok && selected(a.Elt, "ErrorAnswer") {
+					list = l
+				}
+			}
+			return true
+		})
+		if list == nil {
+			continue
+		}
+		from := p.fset.Position(list.Lbrace).Offset + 1
+		if n := len(list.Elts); n > 0 {
+			from = p.fset.Position(list.Elts[n-1].End()).Offset
+			line = ",\n" + line
+		} else {
+			line = "\n" + line
+		}
+		content, err := p.insert(path, from, p.fset.Position(list.Rbrace).Offset-from, line)
+		return path, content, err
+	}
+	return "", "", refuse("handlers/ has no []web.ErrorAnswer{…}, where the answers to errors go: errors.go of the template shows it")
+}
+
+// selected reports whether an expression is some package's name.
+func selected(e ast.Expr, name string) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	return ok && s.Sel.Name == name
+}
+
+// insert puts text into a Go file in place of so many bytes, and net/http among
+// its imports where the text needs it.
+func (p *product) insert(path string, at, instead int, text string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
+	if err != nil {
+		return "", err
+	}
+	whole := string(content[:at]) + text + string(content[at+instead:])
+	if strings.Contains(text, "http.") && !strings.Contains(whole, `"net/http"`) {
+		whole = importing.ReplaceAllString(whole, "\nimport (\n\"net/http\"\n\n$1$2\n)\n")
+	}
+	formatted, err := format.Source([]byte(whole))
+	return string(formatted), err
+}
+
+// importing is what a file imports: all that stands in brackets, or the one line.
+var importing = regexp.MustCompile(`(?s)\nimport (?:\(\n(.*?)\n\)|("[^"]+"))\n`)
+
+const layout = "templates/layout.html"
+
+// addLink adds a link to the first navigation of the layout; it is not ok where
+// there is none.
+func (p *product) addLink(r Resource) (content string, ok bool, err error) {
+	whole, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(layout)))
+	if os.IsNotExist(err) {
+		return "", false, nil
+	}
+	before, after, found := strings.Cut(string(whole), "</nav>")
+	if err != nil || !found {
+		return "", false, err
+	}
+	indent := before[strings.LastIndex(before, "\n")+1:]
+	before = strings.TrimSuffix(before, indent)
+	remark := ""
+	if at := strings.LastIndex(strings.TrimSuffix(before, "\n"), "\n") + 1; strings.Contains(before[at:], "{{- /*") {
+		before, remark = before[:at], before[at:]
+	}
+	link := fmt.Sprintf("%s  <a href=\"/%s\"{{if $.In \"/%s\"}} aria-current=\"page\"{{end}}>%s</a>\n", indent, r.Path, r.Path, r.Title)
+	return before + link + remark + indent + "</nav>" + after, true, nil
+}

@@ -1,0 +1,48 @@
+package handlers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/handlers/dev/generator/example/handlers"
+	"example.com/subproduct/handlers/handlertest"
+)
+
+// A change waits for one that is under way, and is refused when that has changed
+// what it was made for.
+func TestOrderLines_ChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	read := b.API(http.MethodPost, "/api/order-lines", firstOrderLine).Header
+	conn, err := pgx.Connect(t.Context(), site.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	other, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec(t.Context(), `UPDATE tenant_acme.order_lines SET quantity = 1000`); err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan handlertest.Answer, 1)
+	go func() {
+		defer close(answer)
+		answer <- b.Do(http.MethodPatch, "/api/order-lines/1", strings.NewReader(secondOrderLine),
+			http.Header{"Content-Type": {"application/json"}, "If-Match": {read.Get("ETag")}})
+	}()
+	handlertest.Await(t, "the change waits", func() bool {
+		return handlertest.Query[int](t, site, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	})
+	if err := other.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answer; got.Status != http.StatusPreconditionFailed {
+		t.Errorf("%d %s, want 412", got.Status, got.Body)
+	}
+}

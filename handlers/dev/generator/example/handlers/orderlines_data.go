@@ -1,0 +1,180 @@
+package handlers
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/labstack/echo/v4"
+
+	"example.com/subproduct/handlers/session"
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
+
+type orderLine struct {
+	ID         int64      `json:"id"`
+	Sku        string     `json:"sku"`
+	Remark     string     `json:"remark"`
+	Quantity   int64      `json:"quantity"`
+	Price      string     `json:"price"`
+	Shipped    bool       `json:"shipped"`
+	DueDate    string     `json:"dueDate"`
+	OrderedAt  time.Time  `json:"orderedAt"`
+	ProductID  string     `json:"productId"`
+	Label      string     `json:"label"`
+	Discount   *string    `json:"discount"`
+	Batch      *int64     `json:"batch"`
+	BestBefore *string    `json:"bestBefore"`
+	SeenAt     *time.Time `json:"seenAt"`
+	SupplierID *string    `json:"supplierId"`
+	Story      string     `json:"story"`
+	CreatedAt  time.Time  `json:"createdAt"`
+}
+
+// orderLinesPage is a part of the list, the newest first.
+type orderLinesPage struct {
+	OrderLines []orderLine `json:"orderLines"`
+	Next       string      `json:"next,omitempty"` // the cursor of the rest; empty: this is the end
+	Window     web.Window  `json:"-"`
+}
+
+var errNoOrderLine = errors.New("there is no such order line")
+
+// read takes over what a form or JSON says. It returns a web.Invalid that names
+// every field that is wrong.
+func (o *orderLine) read(in *web.Input) error {
+	in.Text(&o.Sku, "sku", 200)
+	in.OptionalText(&o.Remark, "remark", 10000)
+	in.Int(&o.Quantity, "quantity")
+	in.Numeric(&o.Price, "price")
+	in.Bool(&o.Shipped, "shipped")
+	in.Date(&o.DueDate, "dueDate")
+	in.Time(&o.OrderedAt, "orderedAt")
+	in.UUID(&o.ProductID, "productId")
+	in.OptionalText(&o.Label, "label", 200)
+	web.Optional(in, &o.Discount, "discount", in.Numeric)
+	web.Optional(in, &o.Batch, "batch", in.Int)
+	web.Optional(in, &o.BestBefore, "bestBefore", in.Date)
+	web.Optional(in, &o.SeenAt, "seenAt", in.Time)
+	web.Optional(in, &o.SupplierID, "supplierId", in.UUID)
+	in.Text(&o.Story, "story", 10000)
+	return in.Err()
+}
+
+// form is the form that changes it.
+func (o orderLine) form() web.Form {
+	return web.FormOf(o.ID, map[string]any{
+		"sku":        o.Sku,
+		"remark":     o.Remark,
+		"quantity":   o.Quantity,
+		"price":      o.Price,
+		"shipped":    o.Shipped,
+		"dueDate":    o.DueDate,
+		"orderedAt":  o.OrderedAt,
+		"productId":  o.ProductID,
+		"label":      o.Label,
+		"discount":   o.Discount,
+		"batch":      o.Batch,
+		"bestBefore": o.BestBefore,
+		"seenAt":     o.SeenAt,
+		"supplierId": o.SupplierID,
+		"story":      o.Story,
+	})
+}
+
+// Data. In these statements order_lines is the table of the tenant who is signed
+// in, and of nobody else.
+
+const orderLineColumns = `id, sku, remark, quantity, price::text, shipped, to_char(due_date, 'YYYY-MM-DD'), ordered_at, product_id::text, label, discount::text, batch, to_char(best_before, 'YYYY-MM-DD'), seen_at, supplier_id::text, story, created_at`
+
+// oneOrderLine reads the one row of a query. It returns errNoOrderLine when there is none,
+// and a web.Invalid when a value that must be unique is there already.
+func oneOrderLine(rows pgx.Rows, err error) (found orderLine, _ error) {
+	if err == nil {
+		found, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[orderLine])
+	}
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return found, errNoOrderLine
+	case tenancy.IsUnique(err):
+		return found, web.Invalid{"sku": "This or another of the fields that must be unique is there already.", "batch": "This or another of the fields that must be unique is there already."}
+	}
+	return found, err
+}
+
+func (o orderLines) page(c echo.Context, size int) (page orderLinesPage, err error) {
+	window, err := web.ReadWindow(c, size)
+	if err != nil {
+		return page, err
+	}
+	rows, err := o.db.Query(c.Request().Context(), `
+		SELECT `+orderLineColumns+` FROM order_lines
+		WHERE id < $1 AND strpos(lower(concat_ws(' ', sku, remark, quantity, price, due_date, product_id, label, discount, batch, best_before, supplier_id, story)), lower($2)) > 0
+		ORDER BY id DESC LIMIT $3`, window.Before, window.Search, window.Limit+1)
+	if err != nil {
+		return page, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[orderLine])
+	page.Window = window
+	page.OrderLines, page.Next = web.Cut(window, found, func(o orderLine) int64 { return o.ID })
+	return page, err
+}
+
+func (o orderLines) find(c echo.Context) (orderLine, error) {
+	id, err := web.ID(c)
+	if err != nil {
+		return orderLine{}, err
+	}
+	return oneOrderLine(o.db.Query(c.Request().Context(), `SELECT `+orderLineColumns+` FROM order_lines WHERE id = $1`, id))
+}
+
+func (o orderLines) insert(c echo.Context, in *web.Input) (orderLine, error) {
+	var given orderLine
+	if err := given.read(in); err != nil {
+		return given, err
+	}
+	ctx := c.Request().Context()
+	user, _ := session.From(ctx)
+	return oneOrderLine(o.db.Query(ctx, `
+		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, discount, batch, best_before, seen_at, supplier_id, story, created_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING `+orderLineColumns,
+		given.Sku, given.Remark, given.Quantity, given.Price, given.Shipped, given.DueDate, given.OrderedAt, given.ProductID, given.Label, given.Discount, given.Batch, given.BestBefore, given.SeenAt, given.SupplierID, given.Story, user.ID))
+}
+
+func (o orderLines) update(c echo.Context, in *web.Input) (changed orderLine, err error) {
+	id, err := web.ID(c)
+	if err != nil {
+		return changed, err
+	}
+	ctx := c.Request().Context()
+	err = o.db.InTx(ctx, func(tx pgx.Tx) error {
+		found, err := oneOrderLine(tx.Query(ctx, `SELECT `+orderLineColumns+` FROM order_lines WHERE id = $1 FOR UPDATE`, id))
+		if err == nil {
+			err = web.IfMatch(c, found)
+		}
+		if err == nil {
+			err = found.read(in)
+		}
+		if err != nil {
+			return err
+		}
+		changed, err = oneOrderLine(tx.Query(ctx, `
+			UPDATE order_lines SET sku = $1, remark = $2, quantity = $3, price = $4, shipped = $5, due_date = $6, ordered_at = $7, product_id = $8, label = $9, discount = $10, batch = $11, best_before = $12, seen_at = $13, supplier_id = $14, story = $15
+			WHERE id = $16 RETURNING `+orderLineColumns, found.Sku, found.Remark, found.Quantity, found.Price, found.Shipped, found.DueDate, found.OrderedAt, found.ProductID, found.Label, found.Discount, found.Batch, found.BestBefore, found.SeenAt, found.SupplierID, found.Story, id))
+		return err
+	})
+	return changed, err
+}
+
+func (o orderLines) remove(c echo.Context) error {
+	id, err := web.ID(c)
+	if err != nil {
+		return err
+	}
+	tag, err := o.db.Exec(c.Request().Context(), `DELETE FROM order_lines WHERE id = $1`, id)
+	if err == nil && tag.RowsAffected() == 0 {
+		return errNoOrderLine
+	}
+	return err
+}

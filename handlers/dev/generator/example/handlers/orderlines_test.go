@@ -1,0 +1,162 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.com/subproduct/handlers/dev/generator/example/handlers"
+	"example.com/subproduct/handlers/handlertest"
+)
+
+// Three order lines, as a program sends them.
+const (
+	firstOrderLine  = `{"sku":"First sku","remark":"First remark","quantity":7,"price":"12.50","shipped":true,"dueDate":"2027-01-31","orderedAt":"2027-01-31T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","label":"First label","discount":"12.50","batch":7,"bestBefore":"2027-01-31","seenAt":"2027-01-31T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","story":"First story"}`
+	secondOrderLine = `{"sku":"Second sku","remark":"Second remark","quantity":8,"price":"99.95","shipped":false,"dueDate":"2027-02-28","orderedAt":"2027-02-28T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","label":"Second label","discount":"99.95","batch":8,"bestBefore":"2027-02-28","seenAt":"2027-02-28T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","story":"Second story"}`
+	thirdOrderLine  = `{"sku":"Third sku","remark":"Third remark","quantity":9,"price":"0.10","shipped":true,"dueDate":"2028-02-29","orderedAt":"2028-02-29T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","label":"Third label","discount":"0.10","batch":9,"bestBefore":"2028-02-29","seenAt":"2028-02-29T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","story":"Third story"}`
+)
+
+func TestOrderLines_API(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	first := b.API(http.MethodPost, "/api/order-lines", firstOrderLine)
+	second := b.API(http.MethodPost, "/api/order-lines", secondOrderLine)
+	if first.Status != http.StatusCreated || second.Status != http.StatusCreated {
+		t.Fatalf("%d %s, then %d %s", first.Status, first.Body, second.Status, second.Body)
+	}
+	var one struct{ ID int64 }
+	first.JSON(t, &one)
+	path := fmt.Sprintf("/api/order-lines/%d", one.ID)
+	given := strings.TrimSuffix(firstOrderLine, "}") // and what is added to it
+	if got := b.Get(path); got.Body != first.Body || !strings.Contains(got.Body, given[1:]) || got.Header.Get("ETag") != first.Header.Get("ETag") {
+		t.Errorf("read: %d %s, created: %s", got.Status, got.Body, first.Body)
+	}
+
+	var list struct {
+		OrderLines []struct{ ID int64 }
+		Next       string
+	}
+	b.Get("/api/order-lines?limit=1").JSON(t, &list)
+	if len(list.OrderLines) != 1 || list.OrderLines[0].ID <= one.ID || list.Next == "" {
+		t.Errorf("the newest: %+v", list)
+	}
+	cursor := list.Next
+	list.Next = ""
+	b.Get("/api/order-lines?limit=1&cursor="+cursor).JSON(t, &list)
+	if len(list.OrderLines) != 1 || list.OrderLines[0].ID != one.ID || list.Next != "" {
+		t.Errorf("the one before: %+v", list)
+	}
+
+	asRead := http.Header{"Content-Type": {"application/json"}, "If-Match": {first.Header.Get("ETag")}}
+	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} { // the second has not read what the first wrote
+		if got := b.Do(http.MethodPatch, path, strings.NewReader(thirdOrderLine), asRead); got.Status != want {
+			t.Errorf("change: %d %s, want %d", got.Status, got.Body, want)
+		}
+	}
+	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
+		if got := b.API(http.MethodDelete, path, ""); got.Status != want {
+			t.Errorf("delete: %d %s, want %d", got.Status, got.Body, want)
+		}
+	}
+}
+
+func TestOrderLines_AreOfOneTenant(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
+	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
+	var one struct{ ID int64 }
+	acme.API(http.MethodPost, "/api/order-lines", firstOrderLine).JSON(t, &one)
+	path := fmt.Sprintf("/order-lines/%d", one.ID)
+	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
+		if got := globex.API(method, "/api"+path, secondOrderLine); got.Status != http.StatusNotFound {
+			t.Errorf("%s by another tenant: %d %s", method, got.Status, got.Body)
+		}
+	}
+	if got := globex.Post(path+"/delete", nil); got.Status != http.StatusNotFound {
+		t.Errorf("deleted by another tenant: %d", got.Status)
+	}
+	if got := globex.API(http.MethodGet, "/api/order-lines", ""); got.Body != `{"orderLines":[]}`+"\n" {
+		t.Errorf("another tenant's list is %s", got.Body)
+	}
+	if got := acme.Get(path); got.Status != http.StatusOK {
+		t.Errorf("its own: %d", got.Status)
+	}
+}
+
+func TestOrderLines_RefuseBadInput(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	for body, want := range map[string]int{
+		`{`:                            http.StatusBadRequest,
+		`[]`:                           http.StatusBadRequest,
+		strings.Repeat("x", 2_000_000): http.StatusRequestEntityTooLarge,
+		`{}`:                           http.StatusUnprocessableEntity,
+		strings.Replace(firstOrderLine, "First sku", ` \t `, 1):                   http.StatusUnprocessableEntity,
+		strings.Replace(firstOrderLine, "First sku", `\u0000`, 1):                 http.StatusUnprocessableEntity,
+		strings.Replace(firstOrderLine, "First sku", strings.Repeat("ä", 200), 1): http.StatusCreated,
+		strings.Replace(firstOrderLine, "First sku", strings.Repeat("ä", 201), 1): http.StatusUnprocessableEntity,
+	} {
+		if got := b.API(http.MethodPost, "/api/order-lines", body); got.Status != want || want >= 400 && got.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%.60s: %d %s, want %d", body, got.Status, got.Body, want)
+		}
+	}
+	for field, value := range map[string]string{"sku": `7`, "remark": `7`, "quantity": `"many"`, "price": `"much"`, "shipped": `"perhaps"`, "dueDate": `"2027-02-29"`, "orderedAt": `"soon"`, "productId": `"7f1c"`, "label": `7`, "discount": `"much"`, "batch": `"many"`, "bestBefore": `"2027-02-29"`, "seenAt": `"soon"`, "supplierId": `"7f1c"`, "story": `7`} {
+		got := b.API(http.MethodPost, "/api/order-lines", `{"`+field+`":`+value+`}`)
+		var problem struct{ Fields map[string]string }
+		if got.JSON(t, &problem); got.Status != http.StatusUnprocessableEntity || problem.Fields[field] == "" {
+			t.Errorf("%s %s: %d %s", field, value, got.Status, got.Body)
+		}
+	}
+	b.API(http.MethodPost, "/api/order-lines", secondOrderLine)
+	if got := b.API(http.MethodPost, "/api/order-lines", secondOrderLine); got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Body, `"sku":"This or another of the fields that must be unique is there already."`) {
+		t.Errorf("the same twice: %d %s", got.Status, got.Body)
+	}
+	for _, id := range []string{"x", "-1", "0", "99999999999999999999", "1;DROP"} {
+		if got := b.API(http.MethodDelete, "/api/order-lines/"+id, ""); got.Status != http.StatusNotFound {
+			t.Errorf("delete %s: %d, want 404", id, got.Status)
+		}
+	}
+}
+
+func TestOrderLines_Pages(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	form := url.Values{"sku": {"First sku"}, "remark": {"First remark"}, "quantity": {"7"}, "price": {"12.50"}, "shipped": {"true"}, "dueDate": {"2027-01-31"}, "orderedAt": {"2027-01-31T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "label": {"First label"}, "discount": {"12.50"}, "batch": {"7"}, "bestBefore": {"2027-01-31"}, "seenAt": {"2027-01-31T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "story": {"First story"}}
+	page := b.Post("/order-lines", url.Values{"sku": {strings.Repeat("<b>", 100)}})
+	if page.Status != http.StatusUnprocessableEntity || strings.Contains(page.Body, "<b>") || !strings.Contains(page.Body, "&lt;b&gt;") || !strings.Contains(page.Body, "sku-error") {
+		t.Errorf("a wrong form: %d %s; it comes back as it was typed, escaped, with what is wrong", page.Status, page.Body)
+	}
+	if added := b.Post("/order-lines", form); added.Status != http.StatusSeeOther || added.Location() != "/order-lines" {
+		t.Fatalf("add: %d %s", added.Status, added.Body)
+	}
+	for _, said := range []bool{true, false} { // once
+		if page := b.Get("/order-lines"); strings.Contains(page.Body, "The order line was added.") != said || !strings.Contains(page.Body, `"/order-lines/1"`) {
+			t.Errorf("list: %d %s", page.Status, page.Body)
+		}
+	}
+	if page := b.Get("/order-lines?q=nothing+is+called+so"); !strings.Contains(page.Body, "Nothing was found.") {
+		t.Errorf("a search in vain: %d %s", page.Status, page.Body)
+	}
+	if page := b.Get("/order-lines?q=fIRST"); !strings.Contains(page.Body, `"/order-lines/1"`) {
+		t.Errorf("a search: %d %s", page.Status, page.Body)
+	}
+	for _, path := range []string{"/order-lines/new", "/order-lines/1", "/order-lines/1/edit", "/order-lines/1/delete"} {
+		if page := b.Get(path); page.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, page.Status, page.Body)
+		}
+	}
+	if saved := b.Post("/order-lines/1", form); saved.Status != http.StatusSeeOther || saved.Location() != "/order-lines/1" {
+		t.Errorf("save: %d %s", saved.Status, saved.Body)
+	}
+	if deleted := b.Post("/order-lines/1/delete", nil); deleted.Status != http.StatusSeeOther || deleted.Location() != "/order-lines" {
+		t.Errorf("delete: %d %s", deleted.Status, deleted.Body)
+	}
+	if page := b.Get("/order-lines/1"); page.Status != http.StatusNotFound {
+		t.Errorf("after it was deleted: %d", page.Status)
+	}
+}

@@ -1,0 +1,172 @@
+package generator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is one thing that a resource keeps.
+type Field struct {
+	Column, Name, Go, Label, Type string // due_date, dueDate, DueDate, Due date, date
+	Unique, Optional              bool
+	Arg                           int // its number among the arguments of SQL
+}
+
+// fieldType is what a type is in SQL, Go and HTML, and how a test writes it: three
+// values, as JSON, and one that is wrong.
+type fieldType struct {
+	sql, goType, read, input string
+	samples                  [3]string
+	wrong                    string
+}
+
+// Limits of text, in characters.
+const (
+	maxString = 200
+	maxText   = 10_000
+)
+
+var fieldTypes = map[string]fieldType{
+	"string": {"text", "string", "Text", ` maxlength="200"`, [3]string{`"First %s"`, `"Second %s"`, `"Third %s"`}, `7`},
+	"text":   {"text", "string", "Text", ` maxlength="10000"`, [3]string{`"First %s"`, `"Second %s"`, `"Third %s"`}, `7`},
+	"int":    {"bigint", "int64", "Int", ` type="number" step="1"`, [3]string{`7`, `8`, `9`}, `"many"`},
+	"numeric": {"numeric", "string", "Numeric", ` inputmode="decimal"`,
+		[3]string{`"12.50"`, `"99.95"`, `"0.10"`}, `"much"`},
+	"bool": {"boolean", "bool", "Bool", "", [3]string{`true`, `false`, `true`}, `"perhaps"`},
+	"date": {"date", "string", "Date", ` type="date"`, [3]string{`"2027-01-31"`, `"2027-02-28"`, `"2028-02-29"`}, `"2027-02-29"`},
+	"timestamp": {"timestamptz", "time.Time", "Time", ` type="datetime-local" step="1"`,
+		[3]string{`"2027-01-31T14:05:00Z"`, `"2027-02-28T14:05:00Z"`, `"2028-02-29T14:05:00Z"`}, `"soon"`},
+	"uuid": {"uuid", "string", "UUID", "", [3]string{
+		`"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"`, `"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"`, `"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"`}, `"7f1c"`},
+}
+
+func types() []string { return slices.Sorted(maps.Keys(fieldTypes)) }
+
+// parseField reads name:type, and behind it :unique and :optional.
+func parseField(arg string) (Field, error) {
+	if strings.HasPrefix(arg, "-") {
+		return Field{}, fmt.Errorf("%s stands before the resource: add --singular person people name:string", arg)
+	}
+	parts := strings.Split(arg, ":")
+	name := parts[0]
+	if !fieldName.MatchString(name) || len(name) > maxName {
+		return Field{}, fmt.Errorf("%q cannot be a field: write name:type, the name in lower case with underscores, such as due_date:date", arg)
+	}
+	if why := reservedColumn(name); why != "" {
+		return Field{}, fmt.Errorf("the field %s is reserved: %s", name, why)
+	}
+	if len(parts) < 2 || fieldTypes[parts[1]].sql == "" {
+		return Field{}, fmt.Errorf("the field %s needs a type, such as %s:string; there are %s", name, name, strings.Join(types(), ", "))
+	}
+	f := Field{Column: name, Name: jsonName(name), Go: goName(name), Label: label(name), Type: parts[1]}
+	for _, word := range parts[2:] {
+		switch {
+		case word == "unique" && !f.Unique:
+			f.Unique = true
+		case word == "optional" && !f.Optional:
+			f.Optional = true
+		default:
+			return f, fmt.Errorf("the field %s has %q behind its type, where unique and optional may stand, once each", name, word)
+		}
+	}
+	return f, f.fits()
+}
+
+// fits refuses what cannot be unique or optional.
+func (f Field) fits() error {
+	text := f.Type == "string" || f.Type == "text"
+	switch {
+	case f.Unique && (f.Type == "bool" || f.Type == "text"):
+		return fmt.Errorf("the field %s cannot be unique: a %s is too %s for that", f.Column, f.Type, map[string]string{"bool": "small", "text": "long"}[f.Type])
+	case f.Optional && f.Type == "bool":
+		return fmt.Errorf("the field %s need not be optional: a bool that is left out is false", f.Column)
+	case f.Optional && f.Unique && text:
+		return fmt.Errorf("the field %s cannot be both: text that is left out is empty, and two would be the same", f.Column)
+	}
+	return nil
+}
+
+func (f Field) kind() fieldType { return fieldTypes[f.Type] }
+
+// nullable reports whether what is left out is NULL, and nil; text is empty.
+func (f Field) nullable() bool { return f.Optional && f.kind().read != "Text" }
+
+// GoType is the type of the field in Go.
+func (f Field) GoType() string {
+	if f.nullable() {
+		return "*" + f.kind().goType
+	}
+	return f.kind().goType
+}
+
+// Select is the SQL that reads it: as Go and JSON have it.
+func (f Field) Select() string {
+	switch f.Type {
+	case "numeric", "uuid":
+		return f.Column + "::text"
+	case "date":
+		return "to_char(" + f.Column + ", 'YYYY-MM-DD')"
+	}
+	return f.Column
+}
+
+// Read is the Go that takes it from a form or JSON.
+func (f Field) Read(of string) string {
+	into := fmt.Sprintf("&%s.%s, %q", of, f.Go, f.Name)
+	switch {
+	case f.kind().read == "Text" && f.Optional:
+		return fmt.Sprintf("in.OptionalText(%s, %d)", into, f.most())
+	case f.kind().read == "Text":
+		return fmt.Sprintf("in.Text(%s, %d)", into, f.most())
+	case f.Optional:
+		return fmt.Sprintf("web.Optional(in, %s, in.%s)", into, f.kind().read)
+	}
+	return fmt.Sprintf("in.%s(%s)", f.kind().read, into)
+}
+
+func (f Field) most() int {
+	if f.Type == "text" {
+		return maxText
+	}
+	return maxString
+}
+
+// constraints are what stands behind the column's type.
+func (f Field) constraints() string {
+	var all []string
+	if !f.nullable() {
+		all = append(all, "NOT NULL")
+	}
+	if f.Unique {
+		all = append(all, "UNIQUE")
+	}
+	if f.kind().read == "Text" {
+		check := fmt.Sprintf("char_length(%s) <= %d", f.Column, f.most())
+		if !f.Optional {
+			check = f.Column + " <> '' AND " + check
+		}
+		all = append(all, "CHECK ("+check+")")
+	}
+	return strings.Join(all, " ")
+}
+
+// Sample is the field's value in the first, second or third thing of a test.
+func (f Field) Sample(n int) string {
+	sample := f.kind().samples[n-1]
+	if strings.Contains(sample, "%s") {
+		return fmt.Sprintf(sample, strings.ToLower(f.Label))
+	}
+	return sample
+}
+
+// Text is the same without quotes.
+func (f Field) Text(n int) string { return strings.Trim(f.Sample(n), `"`) }
+
+// Typed is the same as Go writes what a form sends.
+func (f Field) Typed(n int) string { return strconv.Quote(f.Text(n)) }
+
+// Wrong is a value that is refused, as JSON.
+func (f Field) Wrong() string { return f.kind().wrong }

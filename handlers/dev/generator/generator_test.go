@@ -1,0 +1,78 @@
+package generator_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/subproduct/handlers/dev/generator"
+)
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Lines go behind those that are there, whatever the product looks like, and the
+// migration behind the last.
+func TestAdd_FindsThePlacesOfAProduct(t *testing.T) {
+	t.Parallel()
+	dir := before(t)
+	for name, content := range map[string]string{
+		"go.mod":                        "module shop.example/v2\n",
+		"handlers/routes.go":            "package handlers\n\nimport \"shop.example/v2/handlers/server\"\n\ntype shop struct{}\n\nfunc (s *shop) addresses(all server.Routes) {\n\tall.Public.GET(\"/\", nil)\n}\n",
+		"handlers/errors.go":            "package handlers\n\nimport (\n\t\"net/http\"\n\n\t\"shop.example/v2/handlers/web\"\n)\n\nvar answers = []web.ErrorAnswer{{Err: nil, Status: http.StatusGone}}\n",
+		"templates/layout.html":         "<header></header>\n",
+		"schema/tenant/000041_a.up.sql": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := generator.Add(generator.Target{Root: dir}, "person", []string{"people", "name:string"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"handlers/routes.go":                 "\n\n\tpeople := people{all.DB}\n\tall.User.GET(\"/people\", people.index)\n",
+		"handlers/errors.go":                 "{{Err: nil, Status: http.StatusGone},\n\t{Err: errNoPerson, Status: http.StatusNotFound, Sentence: \"There is no such person.\"},\n}\n",
+		"handlers/people_data.go":            "type person struct {",
+		"handlers/people_test.go":            "\"shop.example/v2/handlers\"\n",
+		"schema/tenant/000042_people.up.sql": "CREATE TABLE people (",
+		"templates/layout.html":              "<header></header>\n",
+	} {
+		if have := read(t, dir, name); !strings.Contains(have, want) {
+			t.Errorf("%s has no\n%s\nin\n%s", name, want, have)
+		}
+	}
+	if !strings.Contains(out.String(), "link to /people yourself") {
+		t.Errorf("it says nothing of a missing link:\n%s", out.String())
+	}
+}
+
+// The same again is refused; a second one stands behind the first.
+func TestAdd_Twice(t *testing.T) {
+	t.Parallel()
+	dir := before(t)
+	for _, c := range []struct {
+		call    string
+		refused bool
+	}{
+		{"invoices number:string", false}, {"invoices number:string", true}, {"payments amount:numeric", false},
+	} {
+		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); generator.Refused(err) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", c.call, err)
+		}
+	}
+	layout := read(t, dir, "templates/layout.html")
+	first, second := strings.Index(layout, "/invoices"), strings.Index(layout, "/payments")
+	if first < 0 || second < first || strings.Index(layout, "Your own pages") < second {
+		t.Errorf("the links are not in order:\n%s", layout)
+	}
+}

@@ -1,0 +1,160 @@
+package generator
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// product is what is there already.
+type product struct {
+	root  string
+	fset  *token.FileSet
+	files map[string]*ast.File // the Go files directly in handlers/, by path from the root
+}
+
+func readProduct(root string) (*product, error) {
+	p := &product{root: root, fset: token.NewFileSet(), files: map[string]*ast.File{}}
+	paths, err := filepath.Glob(filepath.Join(root, "handlers", "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		file, err := parser.ParseFile(p.fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		p.files["handlers/"+filepath.Base(path)] = file
+	}
+	if len(p.files) == 0 {
+		return nil, refuse("there is no handlers/ here: call it in the product's folder")
+	}
+	return p, nil
+}
+
+// free refuses a resource whose names, addresses or tables are taken.
+func (p *product) free(r Resource) error {
+	for _, name := range []string{r.Type, r.One, r.Type + "Page", r.One + "Columns", "errNo" + r.Singular, "one" + r.Singular} {
+		if where := p.declares(name); where != "" {
+			return refuse("%s is taken: %s has the name %s", r.Table, where, name)
+		}
+	}
+	if where := p.answers("/" + r.Path); where != "" {
+		return refuse("%s is taken: %s has an address that begins with /%s", r.Table, where, r.Path)
+	}
+	where, err := p.hasTable(r.Table)
+	if err == nil && where != "" {
+		err = refuse("%s is taken: %s has a table of that name", r.Table, where)
+	}
+	return err
+}
+
+// declares is the file that has the name for something of its own or for what it
+// imports; empty: none.
+func (p *product) declares(name string) string {
+	for path, file := range p.files {
+		for _, i := range file.Imports {
+			imported, _ := strconv.Unquote(i.Path.Value)
+			if i.Name != nil && i.Name.Name == name || i.Name == nil && filepath.Base(imported) == name {
+				return path
+			}
+		}
+		for _, d := range file.Decls {
+			if strings.HasSuffix(path, "_test.go") || !declared(d, name) {
+				continue
+			}
+			return path
+		}
+	}
+	return ""
+}
+
+func declared(d ast.Decl, name string) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Recv == nil && d.Name.Name == name
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.Name == name {
+					return true
+				}
+			case *ast.ValueSpec:
+				for _, n := range spec.Names {
+					if n.Name == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// answers is the file that has an address at path or beneath it; empty: none.
+func (p *product) answers(path string) (where string) {
+	for name, file := range p.files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				text, _ := strconv.Unquote(literal.Value)
+				if text = strings.TrimPrefix(text, "/api"); text == path || strings.HasPrefix(text, path+"/") {
+					where = name
+				}
+			}
+			return true
+		})
+	}
+	return where
+}
+
+// hasTable is the migration that makes a table, or the like, of the name.
+func (p *product) hasTable(name string) (where string, err error) {
+	made := regexp.MustCompile(`(?i)\bcreate\s+[a-z ]*\b(table|view|sequence|type|index)\s+(if\s+not\s+exists\s+)?(public\s*\.\s*)?"?` + name + `"?(\s|\(|$)`)
+	for _, dir := range []string{"schema/tenant", "schema/shared", "tenancy/schema"} {
+		paths, err := filepath.Glob(filepath.Join(p.root, dir, "*.up.sql"))
+		if err != nil {
+			return "", err
+		}
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			if made.Match(content) {
+				return dir + "/" + filepath.Base(path), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// nextMigration is the number behind the last of the tenants' migrations.
+func (p *product) nextMigration() (int, error) {
+	paths, err := filepath.Glob(filepath.Join(p.root, "schema", "tenant", "*.sql"))
+	if err != nil {
+		return 0, err
+	}
+	last := 0
+	for _, path := range paths {
+		text, _, _ := strings.Cut(filepath.Base(path), "_")
+		if n, err := strconv.Atoi(text); err == nil {
+			last = max(last, n)
+		}
+	}
+	return last + 1, nil
+}
+
+// refusal is the error of a call that is wrong, or not possible here.
+type refusal struct{ error }
+
+func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// ETag is the tag of what is answered as JSON: it is another when that is.
+func ETag(of any) (string, error) {
+	body, err := json.Marshal(of)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`, nil
+}
+
+// Tagged answers what there is as JSON, with its ETag.
+func Tagged(c echo.Context, status int, what any) error {
+	tag, err := ETag(what)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("ETag", tag)
+	return c.JSON(status, what)
+}
+
+// IfMatch returns an error that is answered 412 when the request was made for
+// another state than the current one. Ask where nobody can change it in between:
+// behind SELECT … FOR UPDATE, in the transaction that changes it.
+func IfMatch(c echo.Context, current any) error {
+	asked := c.Request().Header.Values("If-Match")
+	if len(asked) == 0 {
+		return nil
+	}
+	tag, err := ETag(current)
+	if err != nil {
+		return err
+	}
+	for t := range strings.SplitSeq(strings.Join(asked, ","), ",") {
+		if t = strings.TrimSpace(t); t == tag || t == "*" {
+			return nil
+		}
+	}
+	return &Problem{Status: http.StatusPreconditionFailed, Message: "This was changed meanwhile. Read it again."}
+}

@@ -1,0 +1,43 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Invalid is what is wrong with the fields of a form or a JSON object, by their
+// names. As an error it is answered 422, to a program with "fields".
+type Invalid map[string]string
+
+func (i Invalid) Error() string {
+	parts := make([]string, 0, len(i))
+	for _, name := range slices.Sorted(maps.Keys(i)) {
+		parts = append(parts, name+": "+i[name])
+	}
+	return strings.Join(parts, " ")
+}
+
+func (i Invalid) problem() *Problem {
+	return &Problem{Status: http.StatusUnprocessableEntity, Message: i.Error(), Fields: i}
+}
+
+// Form is what the template of a form is given: .Data.Values.title is what
+// stands in the field title, .Data.Errors.title what is wrong with it.
+type Form struct {
+	ID     int64 // of what is changed; 0: it is new
+	Values map[string]string
+	Errors Invalid
+}
+
+// Show renders the form in its page, as 422 where something is wrong with it.
+func (f Form) Show(c echo.Context, page string) error {
+	status := http.StatusOK
+	if len(f.Errors) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return c.Render(status, page, f)
+}

@@ -1,0 +1,85 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/subproduct/tenancy"
+)
+
+// Option says how a job is inserted.
+type Option func(*insertion)
+
+type insertion struct {
+	at   *time.Time
+	once bool
+}
+
+// At has the job run at t or soon after; a t in the past means now.
+func At(t time.Time) Option { return func(i *insertion) { i.at = &t } }
+
+// In is At, in d from now.
+func In(d time.Duration) Option { return At(time.Now().Add(d)) }
+
+// Once inserts nothing, without an error, while the tenant has a job of the same
+// kind with the same arguments that is pending or running.
+func Once() Option { return func(i *insertion) { i.once = true } }
+
+// Insert adds a job of ctx's tenant to the transaction tx, of InTx or of an
+// event's handler: the job exists if and only if tx commits. It returns
+// tenancy.ErrNoTenant or tenancy.ErrTenantCancelled, and an error for args that
+// are no JSON or that PostgreSQL cannot store.
+func Insert(ctx context.Context, tx pgx.Tx, args Args, options ...Option) error {
+	tenant, err := tenancy.TenantFrom(ctx)
+	if err != nil {
+		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	return insert(ctx, tx, tenant.Slug.String(), args, options)
+}
+
+// InsertShared is Insert for a kind that is declared with Shared. It needs no
+// tenant, and tx may be of InShared too.
+func InsertShared(ctx context.Context, tx pgx.Tx, args Args, options ...Option) error {
+	return insert(ctx, tx, "", args, options)
+}
+
+func insert(ctx context.Context, tx pgx.Tx, tenant string, args Args, options []Option) error {
+	var i insertion
+	for _, option := range options {
+		option(&i)
+	}
+	stored, err := json.Marshal(args)
+	if err == nil {
+		_, err = tx.Exec(ctx, insertSQL+`
+			FROM (SELECT $1::text AS kind, $2::jsonb AS args, $3::text AS tenant, coalesce($4::timestamptz, now()) AS at, $5::boolean AS once) j`+
+			unlessThere, args.Kind(), string(stored), tenant, i.at, i.once)
+	}
+	if err != nil {
+		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	return nil
+}
+
+// maxAttempts is after how many attempts a job is failed.
+const maxAttempts = "15"
+
+// insertSQL inserts jobs from rows j (kind, args, tenant, at, once). River's own
+// insertion would lock a row that is there already until the transaction ends.
+// What is due within the interval of River's scheduler is made available at
+// once: it is run when it is due.
+const insertSQL = `
+	INSERT INTO public.river_job (kind, args, max_attempts, metadata, scheduled_at, state, unique_key, unique_states)
+	SELECT j.kind, j.args, ` + maxAttempts + `, CASE WHEN j.tenant = '' THEN '{}' ELSE jsonb_build_object('tenant', j.tenant) END, j.at,
+		CASE WHEN j.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::public.river_job_state,
+		CASE WHEN j.once THEN sha256(convert_to(concat_ws(' ', j.kind, j.tenant, j.args::text), 'UTF8')) END,
+		CASE WHEN j.once THEN B'11110001' END`
+
+// unlessThere goes with unique_states above: scheduled, running, retryable,
+// pending and available, as river_job_state_in_bitmask reads them.
+const unlessThere = `
+	ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
+		AND public.river_job_state_in_bitmask(unique_states, state) DO NOTHING`

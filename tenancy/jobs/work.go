@@ -1,0 +1,112 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/subproduct/tenancy"
+)
+
+// stored are a job's arguments as River sees them.
+type stored struct{ kind string }
+
+func (s stored) Kind() string { return s.kind }
+
+func (s *stored) UnmarshalJSON([]byte) error { return nil } // the handler reads them
+
+// worker runs the handlers of all kinds.
+type worker struct {
+	river.WorkerDefaults[stored]
+	engine *Engine
+}
+
+// Work runs one attempt, and says to River what is to become of the job.
+func (w *worker) Work(ctx context.Context, job *river.Job[stored]) error {
+	began := time.Now()
+	tenant, err := w.engine.attempt(ctx, job)
+	log := w.engine.log.With("job_id", job.ID, "kind", job.Kind, "tenant", tenant, "attempt", job.Attempt,
+		"took_ms", time.Since(began).Milliseconds())
+	later := laterError(0)
+	switch {
+	case err == nil:
+		log.InfoContext(ctx, "job done")
+		return nil
+	case errors.As(err, &later):
+		return river.JobSnooze(time.Duration(later))
+	case errors.Is(ctx.Err(), context.Canceled):
+		log.WarnContext(ctx, "job cut short by the end of the process: it runs again", "error", err)
+		return errors.Join(storable{err}, context.Canceled)
+	case tenant != "" && (errors.Is(err, tenancy.ErrTenantCancelled) || errors.Is(err, tenancy.ErrUnknownTenant)):
+		log.WarnContext(ctx, "job cancelled with its tenant", "error", err)
+		return river.JobCancel(storable{err})
+	case isPermanent(err):
+		job.MaxAttempts = job.Attempt // this was the last one
+	}
+	if job.Attempt >= job.MaxAttempts {
+		log.ErrorContext(ctx, "job failed for good: see `jobs show`, then `jobs retry`", "error", err)
+	} else {
+		log.WarnContext(ctx, "job failed this time", "error", err)
+	}
+	return storable{err}
+}
+
+// attempt calls the handler, in a context of the job's tenant as it is now.
+func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant string, err error) {
+	var of struct {
+		Tenant string `json:"tenant"`
+	}
+	if err := json.Unmarshal(job.Metadata, &of); err != nil {
+		return "", Permanent(fmt.Errorf("metadata: %w", err))
+	}
+	handler := e.handlers[job.Kind]
+	switch {
+	case handler.shared && of.Tenant != "":
+		return of.Tenant, Permanent(errors.New("the kind is shared, and this job was inserted for a tenant: use InsertShared"))
+	case !handler.shared && of.Tenant == "":
+		return "", Permanent(errors.New("the kind is a tenant's, and this job was inserted without one: use Insert"))
+	case !handler.shared:
+		if ctx, err = e.enter(ctx, of.Tenant); err != nil {
+			return of.Tenant, err
+		}
+	}
+	return of.Tenant, recovered(func() error { return handler.run(ctx, job.EncodedArgs) })
+}
+
+// enter returns a context of the tenant, read fresh.
+func (e *Engine) enter(ctx context.Context, name string) (context.Context, error) {
+	slug, err := tenancy.ParseSlug(name)
+	if err != nil {
+		return ctx, Permanent(err)
+	}
+	tenant, err := e.db.Tenant(ctx, slug)
+	if err != nil {
+		return ctx, err
+	}
+	ctx = tenancy.WithTenant(ctx, tenant)
+	_, err = tenancy.TenantFrom(ctx)
+	return ctx, err
+}
+
+// recovered turns a panic into an error with its stack.
+func recovered(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}
+
+// storable is an error whose text PostgreSQL can store: where River could not
+// write it down, the job would count as running for ever.
+type storable struct{ error }
+
+func (e storable) Error() string { return tenancy.StorableError(e.error) }
+
+func (e storable) Unwrap() error { return e.error }
