@@ -16,7 +16,7 @@ func TestWhatIsSentWhereCitusIsInstalled(t *testing.T) {
 		CREATE TABLE seen (query text, sharding text);
 		INSERT INTO seen SELECT current_query(), current_setting('citus.enable_schema_based_sharding');
 		CREATE INDEX i ON seen (query)`)})
-	exec(t, url, `SET allow_system_table_mods = on;
+	exec(t, pgtest.Admin(t, url), `SET allow_system_table_mods = on;
 		INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) VALUES (999999, 'citus', 10, 2200, false, '13.0')`)
 	provision(t, db, "acme")
 	want := `INSERT INTO seen SELECT current_query(), current_setting('citus.enable_schema_based_sharding')`

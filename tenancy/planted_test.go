@@ -17,7 +17,7 @@ import (
 // run: what databases from before PostgreSQL 15 allow is revoked.
 func TestMigrateShared_NobodyElseMayCreateInPublic(t *testing.T) {
 	t.Parallel()
-	address := pgtest.URL(t)
+	address := pgtest.Admin(t, pgtest.URL(t)) // owns the schema, so may revoke
 	exec(t, address, `GRANT CREATE ON SCHEMA public TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC`)
 	open(t, tenancy.Options{URL: address, Tenant: things})
 	conn, err := pgx.Connect(t.Context(), address)
@@ -40,7 +40,7 @@ func TestMigrateShared_NobodyElseMayCreateInPublic(t *testing.T) {
 // goes on.
 func TestMigrateShared_TellsAnAdministratorWhatItMayNotRevoke(t *testing.T) {
 	t.Parallel()
-	address := pgtest.URL(t)
+	address := pgtest.Admin(t, pgtest.URL(t))
 	role := "tenant_app_" + query[string](t, address, `SELECT pg_backend_pid()::text`)
 	exec(t, address, `CREATE ROLE `+role+` LOGIN PASSWORD 'x'; GRANT CREATE, USAGE ON SCHEMA public TO PUBLIC;
 		DO $$ BEGIN EXECUTE 'GRANT CREATE ON DATABASE ' || quote_ident(current_database()) || ' TO `+role+`'; END $$`)

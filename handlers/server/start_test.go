@@ -14,7 +14,7 @@ import (
 // administrate runs SQL as the databases' owner.
 func administrate(t *testing.T, database, sql string) {
 	t.Helper()
-	(&handlertest.Site{Database: database}).Exec(t, sql)
+	(&handlertest.Site{Database: pgtest.Admin(t, database)}).Exec(t, sql)
 }
 
 // as is the URL for another login.

@@ -104,7 +104,8 @@ func TestPostgresIsReadOnly(t *testing.T) {
 // setReadOnly makes every transaction read-only, as on a standby.
 func (b *base) setReadOnly(to string) {
 	b.t.Helper()
-	b.exec(`SET transaction_read_only TO off; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only TO ` + to + `', current_database()); END $$`)
+	admin := base{b.t, pgtest.Admin(b.t, b.url)}
+	admin.exec(`SET transaction_read_only TO off; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only TO ` + to + `', current_database()); END $$`)
 	b.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fixture'`)
 }
 

@@ -40,8 +40,8 @@ func PoolerIn(t testing.TB, mode, direct string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := poolerFiles(t, mode, u.Query())
-	through := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: u.Path, RawQuery: url.Values{
+	dir := poolerFiles(t, mode, u)
+	through := url.URL{Scheme: "postgres", User: u.User, Path: u.Path, RawQuery: url.Values{
 		"host": {dir}, "port": {poolerPort}, "sslmode": {"disable"}, "default_query_exec_mode": {"exec"},
 	}.Encode()}
 	log := startPooler(t, program, dir)
@@ -64,7 +64,7 @@ const poolerPort = "6432"
 
 // poolerFiles writes the configuration into a path that is short, for a
 // socket's may have 107 bytes, and that any user may enter.
-func poolerFiles(t testing.TB, mode string, server url.Values) string {
+func poolerFiles(t testing.TB, mode string, server *url.URL) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "pgb")
 	if err != nil {
@@ -72,7 +72,7 @@ func poolerFiles(t testing.TB, mode string, server url.Values) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	settings := fmt.Sprintf(`[databases]
-* = host=%s port=%s user=postgres
+* = host=%s port=%s user=%s
 [pgbouncer]
 listen_addr =
 listen_port = %s
@@ -81,7 +81,7 @@ auth_type = any
 pool_mode = %s
 default_pool_size = %d
 max_client_conn = 500
-`, server.Get("host"), server.Get("port"), poolerPort, dir, mode, poolSize)
+`, server.Query().Get("host"), server.Query().Get("port"), server.User.Username(), poolerPort, dir, mode, poolSize)
 	err = os.WriteFile(filepath.Join(dir, "pgbouncer.ini"), []byte(settings), 0o644)
 	if err == nil {
 		err = os.Chmod(dir, 0o777)

@@ -21,7 +21,11 @@ var shared = sync.OnceValues(start)
 var databases atomic.Int64
 
 func start() (*localpg.Server, error) {
-	return localpg.Start(context.Background(), localpg.Options{Fast: true, Params: map[string]string{"max_connections": "300"}})
+	s, err := localpg.Start(context.Background(), localpg.Options{Fast: true, Params: map[string]string{"max_connections": "300"}})
+	if err != nil {
+		return nil, err
+	}
+	return s, makeLogin(s)
 }
 
 // NewServer starts a server for this test alone, which may do to it what it likes.
@@ -40,7 +44,8 @@ func NewServer(t testing.TB) *localpg.Server {
 }
 
 // URL is the address of a new, empty database on the server that all tests of this process
-// share. It is dropped at the end of the test, even if connections to it are still open.
+// share. It is dropped at the end of the test, even if connections to it are still open. Its
+// login is the superuser, or the one that PGTEST_LOGIN names, which has the rights of a server's.
 func URL(t testing.TB) string {
 	t.Helper()
 	s, err := shared()
@@ -48,20 +53,25 @@ func URL(t testing.TB) string {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := execute(s, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	if err := execute(s, "postgres", "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := execute(s, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := execute(s, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
 	})
-	return s.URL(name)
+	address, err := address(s, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
-func execute(s *localpg.Server, sql string) error {
+// execute runs statements as the superuser.
+func execute(s *localpg.Server, database, sql string) error {
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	conn, err := pgx.Connect(ctx, s.URL(database))
 	if err != nil {
 		return err
 	}
