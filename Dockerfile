@@ -19,7 +19,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
 
 # It has the CA roots that https:// to the platform needs, and nothing to log in to.
 FROM gcr.io/distroless/static-debian12:nonroot
-ARG TITLE="subproduct"
+ARG TITLE="app"
 ARG VERSION=""
 ARG REVISION=""
 ARG SOURCE=""

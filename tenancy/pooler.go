@@ -40,7 +40,7 @@ const (
 	poolerTrials = 3
 	// trialStatement has always the same name, so that meeting that of another
 	// client is seen too.
-	trialStatement = "subproduct_checkup"
+	trialStatement = "checkup_trial"
 )
 
 // losesStatements reports whether it has seen a prepared statement get lost. A

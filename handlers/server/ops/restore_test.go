@@ -52,7 +52,7 @@ func newDesk(t *testing.T, env ...string) desk {
 	}
 	d := desk{dir: t.TempDir(), env: append([]string{"FIXTURE_GREETING=Hello", "HOME=/nowhere"}, env...)}
 	script := fmt.Sprintf("#!/bin/sh\nTEST_AS_PROGRAM=1 exec %s \"$@\"\n", program)
-	if err := os.WriteFile(filepath.Join(d.dir, "subproduct"), []byte(script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(d.dir, "app"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	servers, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -147,7 +147,7 @@ func TestRestore_OneTenantOutOfAFullDump(t *testing.T) {
 	d.follow(t, "One tenant out of a full dump", 0)
 	wantItems(t, site.SignIn(t, "acme"), "kept")
 	wantItems(t, other, "before", "after")
-	if out, err := d.shell("subproduct migrate --drift").CombinedOutput(); err != nil {
+	if out, err := d.shell("app migrate --drift").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -213,7 +213,7 @@ func TestRestore_APointInTime(t *testing.T) {
 	postgres.run(t, recipe(t, heading, 2))
 	d.follow(t, heading, 3)
 	for _, word := range []string{"cancel acme", "purge acme --yes", "import acme.sql"} {
-		if out, err := d.shell("subproduct tenants " + word).CombinedOutput(); err != nil {
+		if out, err := d.shell("app tenants " + word).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", word, err, out)
 		}
 	}

@@ -47,7 +47,7 @@ func TestRole_WhatTheChapterGrantsIsEnough(t *testing.T) {
 	addItem(t, b, "mine")
 	wantItems(t, b, "mine")
 	for _, words := range []string{"migrate", "migrate --drift", "tenants export acme --output acme.sql", "tenants cancel acme", "tenants purge acme --yes", "tenants import acme.sql"} {
-		if out, err := d.shell("subproduct " + words).CombinedOutput(); err != nil {
+		if out, err := d.shell("app " + words).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", words, err, out)
 		}
 	}
