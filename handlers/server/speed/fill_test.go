@@ -3,6 +3,7 @@ package speed
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 // fill makes tenants with ten rows and a session each.
 func fill(b *testing.B, url string, from, to int) {
 	b.Helper()
-	db, err := tenancy.Open(b.Context(), tenancy.Options{URL: url, Tenant: notes, MaxConns: 8})
+	db, err := tenancy.Open(b.Context(), tenancy.Options{URL: url, Tenant: notes, MaxConns: 8, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
