@@ -132,13 +132,16 @@ func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
 
 // alone migrates a tenant in a transaction of its own.
 func (f *fleet) alone(ctx context.Context, slug Slug) error {
-	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		wasBehind, err := f.db.upgradeTenant(ctx, tx, slug)
-		if err == nil && !wasBehind {
-			return ErrBusy // another run was faster
-		}
-		return err
-	})
+	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error { return f.upgrade(ctx, tx, slug) })
+}
+
+// upgrade returns ErrBusy where another run was faster.
+func (f *fleet) upgrade(ctx context.Context, tx pgx.Tx, slug Slug) error {
+	wasBehind, err := f.db.upgradeTenant(ctx, tx, slug)
+	if err == nil && !wasBehind {
+		return ErrBusy
+	}
+	return err
 }
 
 func (f *fleet) untry(slug Slug) {

@@ -207,11 +207,7 @@ func (f *fleet) one(ctx context.Context, after *position) error {
 		if !free || !f.try(after.slug) {
 			return ErrBusy
 		}
-		wasBehind, err := f.db.upgradeTenant(ctx, tx, after.slug)
-		if err == nil && !wasBehind {
-			return ErrBusy // another run was faster
-		}
-		return err
+		return f.upgrade(ctx, tx, after.slug)
 	})
 }
 

@@ -35,11 +35,11 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 			return nil, err
 		}
 	}
-	kept, plan := b.plan(m, kept)
 	var q pgx.ExtendedQueryBuilder
 	if err := q.Build(b.conn.TypeMap(), kept, m.args); err != nil {
 		return nil, err
 	}
+	kept, plan := b.plan(m, kept) // last: a plan that is counted as made is sent
 	p := b.conn.PgConn().StartPipeline(ctx)
 	before := m.open(ctx, p, b)
 	plan.send(p, m)

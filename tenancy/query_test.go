@@ -230,11 +230,19 @@ func TestQuery_GivesItsConnectionBack(t *testing.T) {
 		if _, err := db.Exec(acme, `SELECT nonsense`); err == nil {
 			t.Error("nonsense was understood")
 		}
-		if _, err := db.Exec(acme, `SELECT $1::int`, "no number"); err == nil {
-			t.Error("an argument that is no number was taken")
+		for range 3 {
+			for _, wrong := range []any{[]string{"no", "number"}, "no number"} { // found out by the server, and before
+				if _, err := db.Exec(acme, `SELECT $1::int`, wrong); err == nil {
+					t.Errorf("%v was taken for a number", wrong)
+				}
+			}
 		}
 		if _, err := db.Exec(over, `SELECT 1`); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
+		}
+		var n int
+		if err := db.QueryRow(acme, `SELECT $1::int`, 7).Scan(&n); err != nil || n != 7 {
+			t.Errorf("after an argument that is no number: %d, %v", n, err)
 		}
 		var wrong int
 		if err := db.QueryRow(acme, `SELECT 'text'`).Scan(&wrong); err == nil {
