@@ -3,7 +3,6 @@ package server_test
 import (
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,33 +61,63 @@ type balancing = func(t *testing.T, addresses []string, lag time.Duration) strin
 // roll restarts three replicas in turn, and returns the requests that failed.
 func roll(t *testing.T, start balancing, length, lag, delay time.Duration) (failures []string) {
 	t.Helper()
-	database, env := pgtest.URL(t), []string{"DRAIN_DELAY=" + delay.String(), "DATABASE_MAX_CONNS=10"}
-	var replicas []*process
-	var addresses []string
-	for range 3 {
-		p := startProcess(t, database, env...)
-		replicas, addresses = append(replicas, p), append(addresses, strings.TrimPrefix(p.url, "http://"))
+	r := replicas{database: pgtest.URL(t), delay: delay}
+	for i := range r.processes {
+		r.start(t, i, "127.0.0.1:0")
 	}
-	url := "http://" + start(t, addresses, lag)
-	handlertest.Await(t, "the balancer serves", func() bool { return status(url+"/readyz") == http.StatusOK })
-	l, began, restarts := newLoad(url), time.Now(), 0
-	for restarts == 0 || time.Since(began) < length {
-		for i, p := range replicas {
-			p.match(t, `"route":"/work"`) // it is in rotation
-			p.signal(t, syscall.SIGTERM)
-			if code := p.exit(t, 20*time.Second); code != 0 {
-				t.Errorf("exit %d", code)
-			}
-			replicas[i] = startProcess(t, database, slices.Concat(env, []string{"LISTEN_ADDR=" + addresses[i]})...)
-			restarts++
-			replicas[i].match(t, `"route":"/work"`)
+	l := newLoad(awaitServing(t, start(t, r.addresses[:], lag)))
+	r.awaitInRotation(t)
+	began, rounds := time.Now(), 0
+	for rounds == 0 || time.Since(began) < length {
+		for i := range r.processes {
+			r.restart(t, i)
 		}
+		rounds++
 	}
 	answered, acknowledged, failures := l.end()
-	t.Logf("%d restarts in %v: %d answered, %d failed", restarts, time.Since(began).Round(time.Second/10), answered, len(failures))
+	t.Logf("%d restarts in %v: %d answered, %d failed", 3*rounds, time.Since(began).Round(time.Second/10), answered, len(failures))
 	if answered < 100 {
 		t.Errorf("only %d were answered", answered)
 	}
-	awaitDone(t, database, acknowledged)
+	awaitDone(t, r.database, acknowledged)
 	return failures
+}
+
+// awaitServing returns the URL of an address that hands requests on.
+func awaitServing(t *testing.T, address string) string {
+	t.Helper()
+	handlertest.Await(t, "requests are handed on", func() bool { return status("http://"+address+"/readyz") == http.StatusOK })
+	return "http://" + address
+}
+
+// replicas are three servers of one database, which keep their addresses.
+type replicas struct {
+	database  string
+	delay     time.Duration
+	processes [3]*process
+	addresses [3]string
+}
+
+func (r *replicas) start(t *testing.T, i int, address string) {
+	t.Helper()
+	r.processes[i] = startProcess(t, r.database, "DRAIN_DELAY="+r.delay.String(), "DATABASE_MAX_CONNS=10", "LISTEN_ADDR="+address)
+	r.addresses[i] = strings.TrimPrefix(r.processes[i].url, "http://")
+}
+
+func (r *replicas) restart(t *testing.T, i int) {
+	t.Helper()
+	r.processes[i].signal(t, syscall.SIGTERM)
+	if code := r.processes[i].exit(t, 20*time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	r.start(t, i, r.addresses[i])
+	r.awaitInRotation(t)
+}
+
+// awaitInRotation waits until each is seen to serve.
+func (r *replicas) awaitInRotation(t *testing.T) {
+	t.Helper()
+	for _, p := range r.processes {
+		p.match(t, `"route":"/work"`)
+	}
 }
