@@ -11,14 +11,15 @@ import (
 )
 
 // startHAProxy starts HAProxy on ops/haproxy.cfg as it stands there, but for the
-// addresses, and for an interval of which two are the lag. It returns its own
+// addresses, for an interval of which two are the lag, and for what would hide a
+// replica that is gone too early: no connection is tried again. It returns its own
 // address. The test is skipped where HAProxy is not installed, but not in CI.
 func startHAProxy(t *testing.T, addresses []string, lag time.Duration) string {
 	t.Helper()
 	program := findHAProxy(t)
 	config := readOps(t, "haproxy.cfg")
 	for old, instead := range map[string]string{
-		"bind :80 ": "bind fd@3 ", "inter 2s ": "inter " + (lag / 2).String() + " ",
+		"bind :80 ": "bind fd@3 ", "inter 2s ": "inter " + (lag / 2).String() + " ", "option redispatch ": "retries 0 ",
 		"app-1:8080": addresses[0], "app-2:8080": addresses[1], "app-3:8080": addresses[2],
 	} {
 		if strings.Count(config, old) != 1 {
