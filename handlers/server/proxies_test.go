@@ -19,7 +19,7 @@ func startHAProxy(t *testing.T, addresses []string, lag time.Duration) string {
 	program := findHAProxy(t)
 	config := readOps(t, "haproxy.cfg")
 	for old, instead := range map[string]string{
-		"bind :80 ": "bind fd@3 ", "inter 2s ": "inter " + (lag / 2).String() + " ", "option redispatch ": "retries 0 ",
+		"bind :80 ": "bind fd@3 ", "inter 2s fall 2 ": "inter " + (lag / 2).String() + " fall 2 ", "option redispatch ": "retries 0 ",
 		"app-1:8080": addresses[0], "app-2:8080": addresses[1], "app-3:8080": addresses[2],
 	} {
 		if strings.Count(config, old) != 1 {

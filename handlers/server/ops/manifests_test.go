@@ -119,10 +119,10 @@ func TestCompose_TheExampleParsesAndMakesTheSameLogin(t *testing.T) {
 // Each setting that the chapter and its files name exists.
 func TestChapter_ItsSettingsExist(t *testing.T) {
 	t.Parallel()
-	others := []string{"APP_DB_PASSWORD", "POSTGRES_PASSWORD", "ON_ERROR_STOP", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+	others := []string{"APP_DB_PASSWORD", "POSTGRES_PASSWORD", "ON_ERROR_STOP", "ROLLING_TIME", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 	known := slices.Concat(config.Names(), others)
 	found := 0
-	for _, file := range []string{"README.md", "kubernetes.yml", "compose.yml", "alerts.yml"} {
+	for _, file := range []string{"README.md", "kubernetes.yml", "compose.yml", "haproxy.cfg", "alerts.yml"} {
 		for _, name := range regexp.MustCompile(`\b[A-Z]+(_[A-Z]+)+\b`).FindAllString(read(t, file), -1) {
 			found++
 			if !slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
