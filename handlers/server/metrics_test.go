@@ -238,8 +238,12 @@ func aboutPools(t *testing.T, m measured, hold chan struct{}) {
 	}
 }
 
-// No label names a tenant, a user, a path or a type that a client has made up.
+// No label names a tenant, a user, a path or a type that a client has made up. Who
+// reaches the product's address does not see them all the same.
 func aboutLabels(t *testing.T, m measured) {
+	if answer := m.Browser(t).Get("/metrics"); answer.Status != http.StatusNotFound {
+		t.Errorf("/metrics on the product's address: %d", answer.Status)
+	}
 	for name := range m.scrape(t) {
 		for _, word := range []string{"acme", "beta", "gamma", "4711", "BREW"} {
 			if strings.Contains(name, word) {

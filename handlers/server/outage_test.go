@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,9 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
+// theCause is what only the log may say.
+var theCause = regexp.MustCompile(`SQLSTATE|postgres|PGSQL|dial|socket|terminat|/tmp`)
+
 // apologizes wants an answer to be a success, or what is said when the database
 // is at fault: 503, when to come back, and nothing of the reason. It reports
 // which.
@@ -30,8 +34,7 @@ func apologizes(t *testing.T, what string, a handlertest.Answer) (apology bool) 
 		return false
 	}
 	html := strings.HasPrefix(a.Header.Get("Content-Type"), "text/html")
-	if a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" ||
-		strings.Contains(a.Body, "SQLSTATE") || strings.HasPrefix(what, "page") && !html ||
+	if a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" || theCause.MatchString(a.Body) || strings.HasPrefix(what, "page") && !html ||
 		strings.HasPrefix(what, "api") && a.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%s: %d %v %s", what, a.Status, a.Header, a.Body)
 	}
