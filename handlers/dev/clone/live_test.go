@@ -48,7 +48,7 @@ func useInvoices(t *testing.T, dir, program string) {
 		{ada, "GET", "/api/invoices", "", `200 {"invoices":\[\]}`},
 		{grace, "GET", "/api/invoices/1", "", `200 .*"number":"A-1"`},
 	} {
-		if got := step.who.do(step.method, step.path, step.body); !regexp.MustCompile("(?s)"+step.want).MatchString(got) {
+		if got := step.who.do(step.method, step.path, step.body); !regexp.MustCompile("(?s)" + step.want).MatchString(got) {
 			t.Errorf("%s: %s %s %s: no %s in\n%s", step.who.user, step.method, step.path, step.body, step.want, got)
 		}
 	}

@@ -25,6 +25,13 @@ func inTheTemplate(t *testing.T) {
 // named finds the template's name and slug.
 var named = regexp.MustCompile(`(?i).*sub` + `product.*`)
 
+// sample finds what names the sample, and ofProduct the files that a product owns
+// or shares.
+var (
+	sample    = regexp.MustCompile(`(?i).*\bnotes?(\b|_).*`)
+	ofProduct = regexp.MustCompile(`^([^/]+|\.[^/]+/.*|(handlers|schema|templates|static)/([^/]+|(tenant|shared)/.*)|handlers/server/README\.md)$`)
+)
+
 // But for the module's path, no file of a product names the template.
 func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 	t.Parallel()
@@ -35,6 +42,9 @@ func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for path, text := range files {
+			if withoutSample && path != ".template" && ofProduct.MatchString(path) && sample.MatchString(text) {
+				t.Errorf("%s names the sample: %s", path, sample.FindString(text))
+			}
 			if line := named.FindString(strings.ReplaceAll(text, "example.com/subproduct", "")); line != "" && path != ".template" {
 				t.Errorf("%s: %s", path, line)
 			}
