@@ -130,25 +130,29 @@ func (r Resource) link() string {
 }
 
 func (r Resource) card() string {
-	return fmt.Sprintf("<a class=\"card go\" href=\"/%s\"><strong>%s</strong></a>\n", r.Path, r.Title)
+	return fmt.Sprintf("<a class=\"card go\" href=\"/%s\"><strong>%s</strong> <span class=\"muted\">Find one, or add one.</span></a>\n", r.Path, r.Title)
 }
 
-// addLink is the page with a link at the end of its first navigation; empty where
-// it has none.
+// ownPages is the remark before which links go, where a page still has it.
+const ownPages = "{{- /* Your own pages go here"
+
+// addLink is the page with a link before that remark, or else at the end of its
+// first navigation; empty where it has neither.
 func (p *product) addLink(page, link string) (content string, err error) {
 	whole, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(page)))
 	if os.IsNotExist(err) {
 		return "", nil
 	}
-	before, after, found := strings.Cut(string(whole), "</nav>")
+	deeper := ""
+	before, after, found := strings.Cut(string(whole), ownPages)
+	if found {
+		after = ownPages + after
+	} else if before, after, found = strings.Cut(string(whole), "</nav>"); found {
+		after, deeper = "</nav>"+after, "  "
+	}
 	if err != nil || !found {
 		return "", err
 	}
 	indent := before[strings.LastIndex(before, "\n")+1:]
-	before = strings.TrimSuffix(before, indent)
-	remark := ""
-	if at := strings.LastIndex(strings.TrimSuffix(before, "\n"), "\n") + 1; strings.Contains(before[at:], "{{- /*") {
-		before, remark = before[:at], before[at:]
-	}
-	return before + indent + "  " + link + remark + indent + "</nav>" + after, nil
+	return before + deeper + link + indent + after, nil
 }

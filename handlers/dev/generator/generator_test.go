@@ -70,7 +70,7 @@ func TestAdd_Twice(t *testing.T) {
 			t.Errorf("%s: %v", c.call, err)
 		}
 	}
-	for page, last := range map[string]string{"templates/layout.html": "Your own pages", "templates/home.html": "</nav>"} {
+	for page, last := range map[string]string{"templates/layout.html": "Your own pages", "templates/home.html": "/sessions"} {
 		text := read(t, dir, page)
 		first, second := strings.Index(text, "/invoices"), strings.Index(text, "/payments")
 		if first < 0 || second < first || strings.Index(text, last) < second {
