@@ -30,31 +30,13 @@ func (d *desk) checkMigrations(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	now, ran := map[string]string{}, map[string]string{}
-	var changed []string
-	name := filepath.Join(d.flags.data, "migrations.json")
+	name, ran := filepath.Join(d.flags.data, "migrations.json"), map[string]string{}
 	if before, err := os.ReadFile(name); err == nil {
 		_ = json.Unmarshal(before, &ran) // what cannot be read is compared with nothing
 	}
-	for folder, source := range map[string]struct {
-		files fs.FS
-		query string
-	}{
-		"schema/tenant": {d.product.TenantSchema, `SELECT coalesce(max(schema_version), 0) FROM public.tenants`},
-		"schema/shared": {d.product.SharedSchema, `SELECT coalesce(max(version), 0) FROM public.schema_migrations`},
-	} {
-		version, err := versionOf(ctx, conn, source.query)
-		if err == nil {
-			err = sums(folder, source.files, now)
-		}
-		if err != nil {
-			return err
-		}
-		for file, sum := range ran {
-			if path.Dir(file) == folder && number(file) <= version && now[file] != sum {
-				changed = append(changed, file)
-			}
-		}
+	now, changed, err := d.migrations(ctx, conn, ran)
+	if err != nil {
+		return err
 	}
 	if len(changed) > 0 {
 		slices.Sort(changed)
@@ -66,6 +48,53 @@ func (d *desk) checkMigrations(ctx context.Context) error {
 		return err
 	}
 	return os.WriteFile(name, append(content, '\n'), 0o600)
+}
+
+// migrations are the checksums of this run's files, by their paths, and those of
+// the files that ran before and are others now.
+func (d *desk) migrations(ctx context.Context, conn *pgx.Conn, ran map[string]string) (now map[string]string, changed []string, err error) {
+	now = map[string]string{}
+	for _, of := range []struct {
+		folder string
+		files  fs.FS
+		query  string
+	}{
+		{"schema/tenant", d.product.TenantSchema, `SELECT coalesce(max(schema_version), 0) FROM public.tenants`},
+		{"schema/shared", d.product.SharedSchema, `SELECT coalesce(max(version), 0) FROM public.schema_migrations`},
+	} {
+		version, err := versionOf(ctx, conn, of.query)
+		if err == nil {
+			err = sums(of.folder, of.files, now)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		changed = append(changed, compare(of.folder, version, ran, now)...)
+	}
+	return now, changed, nil
+}
+
+// compare returns those of a folder's files that ran, up to a version, and are
+// others now. The last ones may be gone, as where git has another branch: they
+// are kept in now, for when they are back.
+func compare(folder string, version int64, ran, now map[string]string) (changed []string) {
+	var latest int64
+	for file := range now {
+		if path.Dir(file) == folder {
+			latest = max(latest, number(file))
+		}
+	}
+	for file, sum := range ran {
+		_, there := now[file]
+		switch n := number(file); {
+		case path.Dir(file) != folder, n > version, now[file] == sum:
+		case !there && n > latest:
+			now[file] = sum
+		default:
+			changed = append(changed, file)
+		}
+	}
+	return changed
 }
 
 // versionOf is 0 where nothing was migrated yet.

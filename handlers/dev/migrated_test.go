@@ -67,7 +67,8 @@ func TestMigrations_OneThatRanAndHasChangedIsNamed(t *testing.T) {
 		{"with a new one that fails", files(one, "CREATE TABLE b ("), files(shared), nil, ""},
 		{"which has changed", files(one, "SELECT 1"), files(shared), nil, ""},
 		{"a tenant's", files(changed, "SELECT 1"), files(shared), nil, ": schema/tenant/000001_x.up.sql. "},
-		{"two that are gone", nil, nil, nil, ": schema/shared/000001_x.up.sql, schema/tenant/000001_x.up.sql"},
+		{"all are gone, as on another branch", nil, nil, nil, ""},
+		{"which has others", fstest.MapFS{"000001_y.up.sql": {Data: []byte(one)}}, files("SELECT 1"), nil, ": schema/shared/000001_x.up.sql, schema/tenant/000001_x.up.sql"},
 		{"reset", files(changed), files(shared), []string{"--reset"}, ""},
 	} {
 		err := runDev(t, data, c.tenant, c.shared, c.args...)
