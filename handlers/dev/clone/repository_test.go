@@ -32,6 +32,10 @@ var (
 	ofProduct = regexp.MustCompile(`^([^/]+|\.[^/]+/.*|(handlers|schema|templates|static)/([^/]+|(tenant|shared)/.*)|handlers/server/README\.md)$`)
 )
 
+func namesSample(path, text string) bool {
+	return path != ".template" && ofProduct.MatchString(path) && sample.MatchString(text)
+}
+
 // But for the module's path, no file of a product names the template.
 func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 	t.Parallel()
@@ -42,7 +46,7 @@ func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for path, text := range files {
-			if withoutSample && path != ".template" && ofProduct.MatchString(path) && sample.MatchString(text) {
+			if withoutSample && namesSample(path, text) {
 				t.Errorf("%s names the sample: %s", path, sample.FindString(text))
 			}
 			if line := named.FindString(strings.ReplaceAll(text, "example.com/subproduct", "")); line != "" && path != ".template" {
@@ -108,8 +112,8 @@ func TestUpgrade_OfThisTemplate(t *testing.T) {
 		if exists(product, path) && path != ".template" && named.MatchString(content(t, product, path)) {
 			t.Errorf("%s names the template: %s", path, named.FindString(content(t, product, path)))
 		}
-		if strings.Contains(path, "notes") {
-			t.Errorf("%s came with the upgrade", path)
+		if strings.Contains(path, "notes") || exists(product, path) && namesSample(path, content(t, product, path)) {
+			t.Errorf("%s came with the upgrade, or names the sample", path)
 		}
 	}
 }
