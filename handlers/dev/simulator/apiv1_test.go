@@ -109,7 +109,7 @@ func TestPauseAndResumeByTheSubscriptionsID(t *testing.T) {
 func TestInvoicesAndRefunds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
-	orders, _ := d.bills()
+	orders := d.snapshot().Orders
 	key := []string{"X-Api-Key", testKey}
 
 	invoice := d.api(t, "POST", "/api/v1/invoices", `{"orderId":"`+orders[0].ID+`","title":"Acme Ltd"}`, 200, key...)
@@ -117,7 +117,7 @@ func TestInvoicesAndRefunds(t *testing.T) {
 		t.Errorf("invoice = %v", invoice)
 	}
 	d.api(t, "POST", "/_sim/invoices/approve", `{"id":"`+invoice["id"].(string)+`"}`, 200)
-	if _, invoices := d.bills(); invoices[0].Status != InvoiceApproved {
+	if invoices := d.snapshot().Invoices; invoices[0].Status != InvoiceApproved {
 		t.Errorf("invoices = %+v, want it approved", invoices)
 	}
 	refunded := d.api(t, "POST", "/api/v1/orders/"+orders[0].ID+"/refund", `{"reason":"test"}`, 200, key...)

@@ -50,26 +50,24 @@ func (p *Platform) attemptAll(ctx context.Context, ids []string) {
 }
 
 func (p *Platform) attempt(ctx context.Context, id string) {
-	if parcel, ok := p.pack(id); ok {
-		p.finish(ctx, id, p.post(ctx, parcel))
+	if out, ok := p.claim(id); ok {
+		p.finish(ctx, id, p.post(ctx, out))
 	}
 }
 
-// pack marks the delivery as under way and says what to send; not ok when it
+// claim marks the delivery as under way and returns what to send; not ok when it
 // is under way already, or finished.
-func (p *Platform) pack(id string) (_ parcel, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.state.delivery(id)
-	if r == nil || r.busy || r.Status != DeliveryPending {
-		return parcel{}, false
+func (p *Platform) claim(id string) (out parcel, ok bool) {
+	defer p.lock()()
+	d, err := find(p.state.Deliveries, id)
+	if err != nil || d.busy || d.Status != DeliveryPending {
+		return out, false
 	}
-	r.busy, r.NextAttempt = true, time.Time{}
-	p.release(id)
-	out := parcel{url: p.state.Product.WebhookURL, body: []byte(r.Body)}
+	d.busy, d.held, d.NextAttempt = true, false, time.Time{}
+	out = parcel{url: p.state.Product.WebhookURL, body: []byte(d.Body)}
 	out.signature = platform.Sign(p.state.Product.WebhookSecret, out.body)
-	p.faults.spoil(&out, len(r.Attempts))
-	r.Signature = out.signature
+	p.faults.spoil(&out, len(d.Attempts))
+	d.Signature = out.signature
 	return out, true
 }
 
@@ -138,31 +136,29 @@ func plainError(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// finish writes the attempt down and decides how the delivery goes on.
+// finish records the attempt and decides whether a retry follows.
 func (p *Platform) finish(ctx context.Context, id string, a Attempt) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.touch()
-	r := p.state.delivery(id)
-	if r == nil { // forgotten meanwhile
+	defer p.change()()
+	d, err := find(p.state.Deliveries, id)
+	if err != nil { // forgotten meanwhile
 		return
 	}
-	r.busy = false
+	d.busy = false
 	if ctx.Err() != nil && a.Status == 0 { // the simulator is stopping: this one does not count
-		r.NextAttempt = time.Now()
+		d.NextAttempt = time.Now()
 		return
 	}
-	r.Attempts = append(r.Attempts, a)
-	switch retries := len(r.Attempts) - 1; {
-	case a.Status >= 200 && a.Status < 300:
-		r.Status = DeliveryDelivered
+	d.Attempts = append(d.Attempts, a)
+	switch retries := len(d.Attempts) - 1; {
+	case a.Status/100 == 2:
+		d.Status = DeliveryDelivered
 	case retries < len(p.options.RetryDelays):
-		r.NextAttempt = time.Now().Add(p.options.RetryDelays[retries])
+		d.NextAttempt = time.Now().Add(p.options.RetryDelays[retries])
 	default:
-		r.Status = DeliveryFailed
+		d.Status = DeliveryFailed
 	}
-	p.log.Info("webhook attempt", "delivery", id, "event", r.EventType, "tenant", r.Tenant, "attempt", len(r.Attempts),
-		"answer", a.Status, "took", a.Took.Round(time.Millisecond), "error", a.Error, "delivery_status", r.Status)
+	p.options.Logger.Info("webhook attempt", "delivery", id, "event", d.EventType, "tenant", d.Tenant,
+		"attempt", len(d.Attempts), "answer", a.String(), "took", a.Took.Round(time.Millisecond), "delivery_status", d.Status)
 }
 
 // String is the attempt's outcome in a word.

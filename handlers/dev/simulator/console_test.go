@@ -25,8 +25,8 @@ func busyDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d.Probe(t.Context())
-	orders, _ := d.bills()
-	if _, err := d.requestInvoice(orders[0].ID, "Acme", caller{product: true}); err != nil {
+	order := invoiceInput{Order: d.snapshot().Orders[0].ID, Title: "Acme"}
+	if _, err := d.requestInvoice(nil, caller{product: true}, order); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.client().Exchange(t.Context(), d.code(t, "ada")); err != nil {
@@ -156,7 +156,7 @@ func TestTheLogIsPaged(t *testing.T) {
 	if strings.Count(text, "<details id=") != pageSize || strings.Contains(text, `id="`+first.ID+`"`) {
 		t.Errorf("the first page has %d deliveries, want the newest %d", strings.Count(text, "<details id="), pageSize)
 	}
-	older := find(t, regexp.MustCompile(`href="(\?[^"]*before=[^"]*)"`), text)
+	older := submatch(t, regexp.MustCompile(`href="(\?[^"]*before=[^"]*)"`), text)
 	_, text = get(t, browser(t), d.url+"/deliveries"+html.UnescapeString(older))
 	if !strings.Contains(text, `id="`+first.ID+`"`) || strings.Count(text, "<details id=") != 1 {
 		t.Errorf("the second page has %d deliveries, want the oldest one", strings.Count(text, "<details id="))

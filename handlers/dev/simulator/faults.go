@@ -45,28 +45,21 @@ const (
 
 // Faults returns the faults that are on.
 func (p *Platform) Faults() Faults {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.lock()()
 	return p.faults
 }
 
-// SetFaults replaces all faults. Deliveries that the reorder fault held are let
-// go when it is off now.
+// SetFaults replaces all faults. Deliveries that the reorder fault held are
+// sent when it is off now.
 func (p *Platform) SetFaults(f Faults) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.touch()
+	defer p.change()()
 	p.faults = f
-	if f.DeliveryReorder {
-		return
+	if !f.DeliveryReorder {
+		p.release(time.Now())
 	}
-	for _, id := range p.held {
-		p.state.delivery(id).NextAttempt = time.Now()
-	}
-	p.held = nil
 }
 
-// spoil does to the attempt what the faults say; made counts those before it.
+// spoil applies the faults to an attempt; made counts those before it.
 func (f Faults) spoil(out *parcel, made int) {
 	if f.DeliveryAttempts > 0 && made >= f.DeliveryAttempts {
 		return

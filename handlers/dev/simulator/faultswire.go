@@ -3,7 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"slices"
 	"time"
 )
 
@@ -24,7 +24,7 @@ func (t *text) UnmarshalText(b []byte) error {
 	}
 	d, err := time.ParseDuration(string(b))
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no length of time such as 6s or 150ms", b)
+		return fmt.Errorf("%q is no duration such as 6s or 150ms", b)
 	}
 	*t = text(d)
 	return nil
@@ -65,29 +65,17 @@ func (f *Faults) UnmarshalJSON(b []byte) error {
 // check refuses what would do nothing, or too much.
 func (f Faults) check() error {
 	const many = 200
-	switch {
-	case f.UserInfoStatus != 0 && (f.UserInfoStatus < 200 || f.UserInfoStatus > 599):
-		return fmt.Errorf("%w: %d is no status to answer with", ErrInvalid, f.UserInfoStatus)
-	case f.DeliveryDuplicates < 0 || f.DeliveryDuplicates > many || f.DeliveryBurst < 0 || f.DeliveryBurst > many:
-		return fmt.Errorf("%w: duplicates and burst are 0 to %d", ErrInvalid, many)
-	case f.DeliveryAttempts < 0:
-		return fmt.Errorf("%w: deliveryAttempts is 0 or more", ErrInvalid)
-	}
-	switch f.UserInfoBody {
-	case "", BodyGarbage, BodyNumbers, BodyHuge, BodyCut:
-	default:
-		return fmt.Errorf("%w: userInfoBody %q means nothing", ErrInvalid, f.UserInfoBody)
-	}
-	switch f.DeliverySignature {
-	case "", SignatureWrong, SignatureMissing:
-	default:
-		return fmt.Errorf("%w: deliverySignature %q means nothing", ErrInvalid, f.DeliverySignature)
+	for name, ok := range map[string]bool{
+		"userInfoStatus":     f.UserInfoStatus == 0 || f.UserInfoStatus >= 200 && f.UserInfoStatus <= 599,
+		"userInfoBody":       slices.Contains([]string{"", BodyGarbage, BodyNumbers, BodyHuge, BodyCut}, f.UserInfoBody),
+		"deliveryDuplicates": f.DeliveryDuplicates >= 0 && f.DeliveryDuplicates <= many,
+		"deliveryBurst":      f.DeliveryBurst >= 0 && f.DeliveryBurst <= many,
+		"deliverySignature":  slices.Contains([]string{"", SignatureWrong, SignatureMissing}, f.DeliverySignature),
+		"deliveryAttempts":   f.DeliveryAttempts >= 0,
+	} {
+		if !ok {
+			return fmt.Errorf("%w: %s has a value that means nothing; the API page lists what it takes", ErrInvalid, name)
+		}
 	}
 	return nil
-}
-
-// setFaults is POST /_sim/faults: all of them; what is left out is off.
-func (p *Platform) setFaults(_ *http.Request, f Faults) (Faults, error) {
-	p.SetFaults(f)
-	return f, nil
 }

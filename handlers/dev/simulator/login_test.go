@@ -20,7 +20,7 @@ var (
 	shownToken = regexp.MustCompile(`name="mfaToken" value="(\w+)"`)
 )
 
-func find(t *testing.T, pattern *regexp.Regexp, text string) string {
+func submatch(t *testing.T, pattern *regexp.Regexp, text string) string {
 	t.Helper()
 	m := pattern.FindStringSubmatch(text)
 	if m == nil {
@@ -38,7 +38,7 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 	b := browser(t)
 
 	_, text := d.step(t, b, "/phone", url.Values{"phone": {" +1 555 0100 "}})
-	code := find(t, shownCode, text)
+	code := submatch(t, shownCode, text)
 	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
 		t.Errorf("a wrong code: %d, want to be asked again with the message still shown", page.StatusCode)
 	}
@@ -46,15 +46,15 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 	if page.StatusCode != http.StatusOK || len(d.sessions) != 0 {
 		t.Fatalf("after the first factor: %d and %d sessions, want the second asked and none", page.StatusCode, len(d.sessions))
 	}
-	token := find(t, shownToken, text)
+	token := submatch(t, shownToken, text)
 	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong second factor: %d, want 422", page.StatusCode)
 	}
-	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}})
+	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}})
 	if back.StatusCode != http.StatusSeeOther || !strings.Contains(back.Header.Get("Location"), "?code=sso_") {
 		t.Fatalf("after the second factor: %d to %q", back.StatusCode, back.Header.Get("Location"))
 	}
-	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
+	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("the mfaToken a second time: %d, want 422", page.StatusCode)
 	}
 }

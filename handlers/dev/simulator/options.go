@@ -35,13 +35,10 @@ type Options struct {
 	HealthInterval time.Duration
 	// CodeLifetime is how long an unused code is good for; 0: 60 s.
 	CodeLifetime time.Duration
-	// AllowAnyRedirect lifts the simulator's own rule that a redirect must have
-	// the origin of Product.CallbackURL.
-	AllowAnyRedirect bool
 	// SchemaScript returns the product's own current script, for the check of
 	// the "Schema script" field against it. Nil: nothing to check against.
 	SchemaScript func() (string, error)
-	// Logger hears of deliveries and probes, never of secrets. Nil: silent.
+	// Logger gets deliveries and probes, never secrets. Nil: silent.
 	Logger *slog.Logger
 }
 

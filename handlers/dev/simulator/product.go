@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,49 +20,31 @@ type Product struct {
 
 // Product returns the registration as it is now.
 func (p *Platform) Product() Product {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.lock()()
 	return p.state.Product
 }
 
 // SetProduct replaces the registration.
 func (p *Platform) SetProduct(product Product) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.change()()
 	p.state.Product = product
-	p.touch()
 }
 
-// apiProduct changes the registration's fields that are given; secrets go in
-// and never come out, so that an empty one leaves it as it is.
-func (p *Platform) apiProduct(_ *http.Request, in struct {
-	Slug          *string `json:"slug"`
-	Name          *string `json:"name"`
-	APIKey        *string `json:"apiKey"`
-	WebhookSecret *string `json:"webhookSecret"`
-	WebhookURL    *string `json:"webhookUrl"`
-	CallbackURL   *string `json:"callbackUrl"`
-	HealthURL     *string `json:"healthUrl"`
-}) (Product, error) {
-	product := p.Product()
-	for _, secret := range []**string{&in.APIKey, &in.WebhookSecret} {
-		if *secret != nil && **secret == "" {
-			*secret = nil
-		}
+// saveProduct is POST /_sim/product: it changes the fields that are given. An
+// empty secret leaves the secret as it is, and no secret is answered.
+func (p *Platform) saveProduct(w http.ResponseWriter, r *http.Request) {
+	before := p.Product()
+	product := before.withoutSecrets()
+	err := decode(w, r, &product)
+	if err == nil {
+		err = product.check()
 	}
-	for to, from := range map[*string]*string{
-		&product.Slug: in.Slug, &product.Name: in.Name, &product.APIKey: in.APIKey, &product.WebhookSecret: in.WebhookSecret,
-		&product.WebhookURL: in.WebhookURL, &product.CallbackURL: in.CallbackURL, &product.HealthURL: in.HealthURL,
-	} {
-		if from != nil {
-			*to = *from
-		}
+	if err == nil {
+		product.APIKey = cmp.Or(product.APIKey, before.APIKey)
+		product.WebhookSecret = cmp.Or(product.WebhookSecret, before.WebhookSecret)
+		p.SetProduct(product)
 	}
-	if err := product.check(); err != nil {
-		return Product{}, err
-	}
-	p.SetProduct(product)
-	return product.withoutSecrets(), nil
+	p.answer(w, r, product.withoutSecrets(), err)
 }
 
 func (p Product) withoutSecrets() Product {
@@ -70,18 +53,30 @@ func (p Product) withoutSecrets() Product {
 }
 
 func (p Product) check() error {
-	for name, address := range map[string]string{"webhookUrl": p.WebhookURL, "callbackUrl": p.CallbackURL, "healthUrl": p.HealthURL} {
+	for _, address := range []string{p.WebhookURL, p.CallbackURL, p.HealthURL} {
 		if u, err := url.Parse(address); address != "" && (err != nil || origin(u) == "") {
-			return fmt.Errorf("%w: %s is to be an http or https address", ErrInvalid, name)
+			return fmt.Errorf("%w: %q is no http or https address", ErrInvalid, address)
 		}
 	}
 	return nil
 }
 
+// merge takes the fields that the program is now started with, except where
+// they are the same as at the last start: then the console's edits stay.
+func (p *Product) merge(before, given Product) {
+	old, now := before.fields(), given.fields()
+	for i, field := range p.fields() {
+		if *field == "" || *now[i] != *old[i] {
+			*field = *now[i]
+		}
+	}
+}
+
+func (p *Product) fields() []*string {
+	return []*string{&p.Slug, &p.Name, &p.APIKey, &p.WebhookSecret, &p.WebhookURL, &p.CallbackURL, &p.HealthURL}
+}
+
 // publicURL is where the simulator is reached, as far as it was told.
 func (p *Platform) publicURL(r *http.Request) string {
-	if p.options.PublicURL != "" {
-		return p.options.PublicURL
-	}
-	return (&url.URL{Scheme: "http", Host: r.Host}).String()
+	return cmp.Or(p.options.PublicURL, (&url.URL{Scheme: "http", Host: r.Host}).String())
 }

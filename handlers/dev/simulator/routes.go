@@ -3,6 +3,8 @@ package simulator
 import (
 	"net"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -21,33 +23,21 @@ func (r route) Path() string   { _, path, _ := strings.Cut(r.pattern, " "); retu
 // console at / and its API under /_sim/.
 func (p *Platform) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, table := range [][]route{p.contractRoutes(), p.namedRoutes(), p.simulatorRoutes(), p.consoleRoutes()} {
-		for _, r := range table {
-			mux.HandleFunc(r.pattern, r.handle)
-		}
+	for _, r := range slices.Concat(p.contractRoutes(), p.namedRoutes(), p.simulatorRoutes()) {
+		mux.HandleFunc(r.pattern, r.handle)
 	}
+	for _, t := range p.tabs() {
+		mux.HandleFunc("GET "+t.Path, p.page(t))
+	}
+	mux.HandleFunc("POST /auth/sso", p.loginStep(p.chooseUser))
+	mux.HandleFunc("POST /auth/sso/phone", p.loginStep(p.enterPhone))
+	mux.HandleFunc("POST /auth/sso/text", p.loginStep(p.enterText))
+	mux.HandleFunc("POST /auth/sso/second-factor", p.loginStep(p.enterSecondFactor))
+	mux.HandleFunc("GET /deliveries/{id}", p.deliveryPage)
+	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, assets, path.Join("assets", "files", r.PathValue("name")))
+	})
 	return http.NewCrossOriginProtection().Handler(p.secure(mux))
-}
-
-// consoleRoutes are pages, and the steps of the sign-in page.
-func (p *Platform) consoleRoutes() []route {
-	return []route{
-		{"POST /auth/sso", "", "", p.loginStep(p.chooseUser)},
-		{"POST /auth/sso/phone", "", "", p.loginStep(p.enterPhone)},
-		{"POST /auth/sso/text", "", "", p.loginStep(p.enterText)},
-		{"POST /auth/sso/second-factor", "", "", p.loginStep(p.enterSecondFactor)},
-		{"GET /{$}", "", "", p.page("overview", "Overview", p.overview)},
-		{"GET /deliveries", "", "", p.page("deliveries", "Deliveries", p.logView)},
-		{"GET /deliveries/{id}", "", "", p.oneDelivery},
-		{"GET /users", "", "", p.page("users", "Users", p.usersView)},
-		{"GET /health", "", "", p.page("health", "Health", p.healthView)},
-		{"GET /faults", "", "", p.page("faults", "Faults", p.faultsView)},
-		{"GET /billing", "", "", p.page("billing", "Billing", p.billingView)},
-		{"GET /product", "", "", p.page("product", "Product", p.productView)},
-		{"GET /docs", "", "", p.page("docs", "API", p.docsView)},
-		{"GET /assets/{name}", "", "", asset},
-		{"GET /", "", "", p.lost},
-	}
 }
 
 // secure sets the headers of pages that run nothing but their own files. There
@@ -70,8 +60,8 @@ func (p *Platform) secure(next http.Handler) http.Handler {
 }
 
 // local says whether the name in a request can be the simulator's: PublicURL's,
-// an IP address, or localhost. Any other may be a stranger's page that had its
-// own name point here (DNS rebinding), be it by a name server of the network.
+// an IP address, or localhost. Any other may be an attacker's page whose own
+// name leads here (DNS rebinding).
 func (p *Platform) local(host string) bool {
 	if strings.HasSuffix(p.options.PublicURL, "://"+host) {
 		return true
@@ -83,11 +73,11 @@ func (p *Platform) local(host string) bool {
 	return net.ParseIP(strings.Trim(name, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// lost answers addresses that lead nowhere.
-func (p *Platform) lost(w http.ResponseWriter, r *http.Request) {
+// notFound answers unknown addresses.
+func (p *Platform) notFound(w http.ResponseWriter, r *http.Request) {
 	if wantsPage(r) {
-		p.render(w, r, http.StatusNotFound, "error", "Nothing here", failure{"Nothing here", "This address leads nowhere."})
+		p.render(w, r, http.StatusNotFound, "error", "Not found", "There is no such address.")
 		return
 	}
-	refuse(w, http.StatusNotFound, "unknown", "this address leads nowhere")
+	refuse(w, http.StatusNotFound, "unknown", "there is no such address")
 }

@@ -17,17 +17,23 @@ type ScriptCheck struct {
 	Error string `json:"error,omitempty"` // why the product's own could not be had
 }
 
-// SetSchemaScript fills the field.
-func (p *Platform) SetSchemaScript(script string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.state.SchemaScript = script
-	p.touch()
+// scriptInput fills the field; own is compared with it.
+type scriptInput struct {
+	Script string `json:"script"`
+	Own    string `json:"own"`
 }
 
-// CheckSchemaScript compares the field with own or, when that is empty, with
-// what Options.SchemaScript returns now.
-func (p *Platform) CheckSchemaScript(own string) ScriptCheck {
+// saveScript is POST /_sim/schema-script.
+func (p *Platform) saveScript(_ *http.Request, in scriptInput) (ScriptCheck, error) {
+	unlock := p.change()
+	p.state.SchemaScript = in.Script
+	unlock()
+	return p.checkScript(in.Own), nil
+}
+
+// checkScript compares the field with own or, when that is empty, with what
+// Options.SchemaScript returns now.
+func (p *Platform) checkScript(own string) (c ScriptCheck) {
 	if own == "" && p.options.SchemaScript != nil {
 		var err error
 		if own, err = p.options.SchemaScript(); err != nil {
@@ -35,48 +41,33 @@ func (p *Platform) CheckSchemaScript(own string) ScriptCheck {
 		}
 	}
 	if own == "" {
-		return ScriptCheck{}
+		return c
 	}
-	p.mu.Lock()
-	field := p.state.SchemaScript
-	p.mu.Unlock()
-	return compareScripts(lines(field), lines(own))
-}
-
-func compareScripts(field, own []string) ScriptCheck {
-	at := func(lines []string, i int) string {
-		if i < len(lines) {
-			return lines[i]
-		}
-		return ""
-	}
-	for i := range max(len(field), len(own)) { // no text ends in a blank line
-		if at(field, i) != at(own, i) {
-			return ScriptCheck{Known: true, Line: i + 1, Field: at(field, i), Own: at(own, i)}
+	field, wanted := lines(p.snapshot().Script), lines(own)
+	for i := range max(len(field), len(wanted)) {
+		if c.Field, c.Own = at(field, i), at(wanted, i); c.Field != c.Own { // no text ends in a blank line
+			c.Known, c.Line = true, i+1
+			return c
 		}
 	}
 	return ScriptCheck{Known: true, Same: true}
 }
 
-// lines forgets what a form's text area does to a text.
+// lines drops what a form's text area does to a text.
 func lines(text string) []string {
-	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), " \t\n")
-	if text == "" {
-		return nil
-	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " \t")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
 	}
 	return lines
 }
 
-// apiScript fills the "Schema script" field and compares it with own, if given,
-// or the product's.
-func (p *Platform) apiScript(_ *http.Request, in struct {
-	Script string `json:"script"`
-	Own    string `json:"own"`
-}) (ScriptCheck, error) {
-	p.SetSchemaScript(in.Script)
-	return p.CheckSchemaScript(in.Own), nil
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
 }

@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// check fills the field and compares it with own.
+func (d *desk) check(t *testing.T, script, own string) ScriptCheck {
+	t.Helper()
+	got, err := d.saveScript(nil, scriptInput{script, own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 	t.Parallel()
 	own := "CREATE TABLE notes (\n\tid bigint\n);\n"
@@ -23,16 +33,15 @@ func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 		"too long":           {own + "DROP TABLE x;", ScriptCheck{Known: true, Line: 4, Field: "DROP TABLE x;"}},
 		"empty":              {"", ScriptCheck{Known: true, Line: 1, Own: "CREATE TABLE notes ("}},
 	} {
-		d.SetSchemaScript(c.script)
-		if got := d.CheckSchemaScript(""); got != c.want {
+		if got := d.check(t, c.script, ""); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	if got := d.CheckSchemaScript("else"); got.Same || got.Own != "else" {
+	if got := d.check(t, "", "else"); got.Same || got.Own != "else" {
 		t.Errorf("against a text: %+v", got)
 	}
 	broken = errors.New("no database")
-	if got := d.CheckSchemaScript(""); got.Known || !strings.Contains(got.Error, "no database") {
+	if got := d.check(t, "", ""); got.Known || !strings.Contains(got.Error, "no database") {
 		t.Errorf("when the product cannot say: %+v", got)
 	}
 }
@@ -40,7 +49,7 @@ func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 func TestWithoutTheProductsOwnATextIsCompared(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
-	if got := d.CheckSchemaScript(""); got != (ScriptCheck{}) {
+	if got := d.check(t, "SELECT 1;", ""); got != (ScriptCheck{}) {
 		t.Errorf("nothing to compare with: %+v", got)
 	}
 	if answer := d.api(t, "POST", "/_sim/schema-script", `{"script":"SELECT 1;","own":"SELECT 1;"}`, 200); answer["same"] != true {

@@ -77,14 +77,6 @@ func TestARedirectHasTheCallbacksOrigin(t *testing.T) {
 	}
 }
 
-func TestAnyRedirectWhenAllowed(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.AllowAnyRedirect = true })
-	if page, _ := get(t, browser(t), d.ssoURL("https://product.example/back")); page.StatusCode != http.StatusOK {
-		t.Errorf("status %d, want the sign-in page", page.StatusCode)
-	}
-}
-
 func TestAnotherSiteCannotChooseTheUser(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)

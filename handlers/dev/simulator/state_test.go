@@ -17,7 +17,6 @@ func TestARestartKeepsTheState(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Probe(t.Context())
-	d.SetSchemaScript("CREATE TABLE notes ();")
 	d.stop()
 
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -55,7 +54,7 @@ func TestWhatWasNotSentIsSentAfterARestart(t *testing.T) {
 	d.stop()
 
 	// The retry's time comes while nothing runs.
-	d.state.delivery(sent.ID).NextAttempt = time.Now().Add(-time.Minute)
+	d.state.Deliveries[0].NextAttempt = time.Now().Add(-time.Minute)
 	if err := d.save(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,56 @@ package simulator
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"example.com/subproduct/handlers/platform"
 )
 
 // Event types of the simulator's own: the contract says that the platform sends
 // an event when a subscription's state changes, but names only two of them. A
-// product must take one that it does not know.
+// product must accept a type that it does not know.
 const (
 	subscriptionPaused  = "subscription.paused"
 	subscriptionResumed = "subscription.resumed"
 	subscriptionUpdated = "subscription.updated"
 )
+
+// event is the body of an event. The contract has eventType and nothing else;
+// every other field is the simulator's own.
+type event struct {
+	EventType  string     `json:"eventType"`
+	EventID    string     `json:"eventId,omitempty"`
+	OccurredAt time.Time  `json:"occurredAt,omitzero"`
+	TenantSlug string     `json:"tenantSlug,omitempty"`
+	Data       *eventData `json:"data,omitempty"`
+}
+
+type eventData struct {
+	TenantName         string `json:"tenantName"`
+	TenantStatus       string `json:"tenantStatus"`
+	SubscriptionID     string `json:"subscriptionId,omitempty"`
+	PlanType           string `json:"planType,omitempty"`
+	SubscriptionStatus string `json:"subscriptionStatus"`
+}
+
+// eventBody is an event about t, or about no tenant when t is nil. A bare one
+// has neither id nor time, as the contract shows none.
+func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
+	e := event{EventType: eventType}
+	if t != nil {
+		e.TenantSlug = t.Slug
+	}
+	if !bare {
+		e.EventID, e.OccurredAt = "evt_"+rand.Text(), time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if t != nil && !bare {
+		e.Data = &eventData{t.Name, t.Status, t.Subscription.ID, t.Subscription.Plan, t.subscriptionStatus()}
+	}
+	return json.Marshal(e)
+}
 
 // Subscribe gives the tenant a new active subscription to plan and sends the
 // product subscription.created (contract, section 6). The tenant is made, with
@@ -35,35 +72,31 @@ func (p *Platform) Subscribe(ctx context.Context, slug, plan string) (Delivery, 
 	})
 }
 
-// Pause pauses an active subscription and sends the simulator's own event
-// subscription.paused.
+// Pause pauses an active subscription and sends subscription.paused.
 func (p *Platform) Pause(ctx context.Context, slug string) (Delivery, error) {
-	return p.transition(ctx, slug, subscriptionPaused, func(t *Tenant) error {
-		if t.subscriptionStatus() != StatusActive {
-			return fmt.Errorf("%w: only an active subscription can be paused, this one is %s", ErrInvalid, t.subscriptionStatus())
-		}
-		t.Status, t.Subscription.Status = StatusPaused, StatusPaused
-		return nil
-	})
+	return p.transition(ctx, slug, subscriptionPaused, fromTo(StatusActive, StatusPaused))
 }
 
-// Resume makes a paused subscription active again and sends the simulator's own
-// event subscription.resumed.
+// Resume makes a paused subscription active and sends subscription.resumed.
 func (p *Platform) Resume(ctx context.Context, slug string) (Delivery, error) {
-	return p.transition(ctx, slug, subscriptionResumed, func(t *Tenant) error {
-		if t.subscriptionStatus() != StatusPaused {
-			return fmt.Errorf("%w: only a paused subscription can be resumed, this one is %s", ErrInvalid, t.subscriptionStatus())
+	return p.transition(ctx, slug, subscriptionResumed, fromTo(StatusPaused, StatusActive))
+}
+
+func fromTo(from, to string) func(*Tenant) error {
+	return func(t *Tenant) error {
+		if status := t.subscriptionStatus(); status != from {
+			return fmt.Errorf("%w: the subscription is %s, not %s", ErrInvalid, status, from)
 		}
-		t.Status, t.Subscription.Status = StatusActive, StatusActive
+		t.Status, t.Subscription.Status = to, to
 		return nil
-	})
+	}
 }
 
 // ChangePlan gives the tenant's subscription another plan, which user-info names
-// from then on, and sends the simulator's own event subscription.updated.
+// from then on, and sends subscription.updated.
 func (p *Platform) ChangePlan(ctx context.Context, slug, plan string) (Delivery, error) {
 	return p.transition(ctx, slug, subscriptionUpdated, func(t *Tenant) error {
-		if t.Subscription == nil || plan == "" {
+		if t.Subscription.ID == "" || plan == "" {
 			return fmt.Errorf("%w: a change of plan needs a subscription and a plan", ErrInvalid)
 		}
 		t.Subscription.Plan = plan
@@ -78,7 +111,7 @@ func (p *Platform) Cancel(ctx context.Context, slug string) (Delivery, error) {
 			return fmt.Errorf("%w: the tenant is cancelled already", ErrInvalid)
 		}
 		t.Status = StatusCancelled
-		if t.Subscription != nil {
+		if t.Subscription.ID != "" {
 			t.Subscription.Status = StatusCancelled
 		}
 		return nil
@@ -95,18 +128,13 @@ func (p *Platform) transition(ctx context.Context, slug, eventType string, chang
 }
 
 func (p *Platform) changeTenant(slug, eventType string, change func(*Tenant) error) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.state.tenant(slug)
-	if t == nil {
-		return nil, fmt.Errorf("%w: no such tenant", ErrUnknown)
+	defer p.change()()
+	t, err := find(p.state.Tenants, slug)
+	if err == nil {
+		err = change(t)
 	}
-	if err := change(t); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	p.touch()
-	if p.faults.DeliveryBare {
-		return bareBody(eventType, t)
-	}
-	return eventBody(eventType, t)
+	return eventBody(eventType, t, p.faults.DeliveryBare)
 }

@@ -58,7 +58,16 @@ func (d *desk) verify(t *testing.T, token string) (claims, error) {
 
 func (d *desk) published(t *testing.T) map[string]*rsa.PublicKey {
 	t.Helper()
-	var set struct{ Keys []jwk }
+	var set struct {
+		Keys []struct {
+			Type      string `json:"kty"`
+			Use       string `json:"use"`
+			Algorithm string `json:"alg"`
+			ID        string `json:"kid"`
+			Modulus   string `json:"n"`
+			Exponent  string `json:"e"`
+		}
+	}
 	if _, text := call(t, "GET", d.url+"/.well-known/jwks.json", ""); json.Unmarshal([]byte(text), &set) != nil {
 		t.Fatalf("key set %s", text)
 	}

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // userInfo is the answer to a code (contract, section 2). The name of the
@@ -22,11 +21,11 @@ type userInfo struct {
 }
 
 func (s *state) userInfo(u *User) userInfo {
-	info := userInfo{UserID: u.ID, Email: u.Email, TenantSlug: u.Tenant, SubscriptionStatus: StatusNone, TenantStatus: StatusNone}
-	if t := s.tenant(u.Tenant); t != nil {
-		info.PlanType, info.SubscriptionStatus, info.TenantStatus = t.plan(), t.subscriptionStatus(), t.Status
+	t, err := find(s.Tenants, u.Tenant)
+	if err != nil {
+		t = &Tenant{Status: StatusNone}
 	}
-	return info
+	return userInfo{u.ID, u.Email, u.Tenant, t.Subscription.Plan, t.subscriptionStatus(), t.Status}
 }
 
 // exchange is POST /api/v1/auth/sso/user-info (contract, section 4.1): API key
@@ -44,7 +43,7 @@ func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil || in.Code == "" {
-		refuse(w, http.StatusBadRequest, "body_invalid", `the body is to be {"code": "…"}`)
+		refuse(w, http.StatusBadRequest, "body_invalid", `the body must be {"code": "…"}`)
 		return
 	}
 	faults := p.Faults()
@@ -56,7 +55,8 @@ func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
 	}
 	// The code is spent before any fault: the worst case, and the product may
 	// not send it again in any.
-	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: faults.userInfoStatus(), Fault: faults.userInfoFault()})
+	status, fault := faults.userInfo()
+	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: status, Fault: fault})
 	faults.answer(w, r, info)
 }
 
@@ -66,35 +66,28 @@ func (p *Platform) hasAPIKey(r *http.Request) bool {
 	return key != "" && subtle.ConstantTimeCompare([]byte(key), []byte(r.Header.Get("X-Api-Key"))) == 1
 }
 
-// userInfoStatus is the status that the faults leave, 0 for a cut connection.
-func (f Faults) userInfoStatus() int {
-	switch {
-	case f.UserInfoStatus != 0:
-		return f.UserInfoStatus
-	case f.UserInfoBody == BodyCut:
-		return 0
-	}
-	return http.StatusOK
-}
-
-func (f Faults) userInfoFault() string {
+// userInfo is the status that the faults leave, 0 for a cut connection, and
+// what they do in words.
+func (f Faults) userInfo() (status int, words string) {
 	var on []string
 	if f.UserInfoDelay > 0 {
 		on = append(on, "after "+f.UserInfoDelay.String())
 	}
-	if f.UserInfoStatus != 0 {
-		on = append(on, "status")
-	} else if f.UserInfoBody != "" {
+	switch status = http.StatusOK; {
+	case f.UserInfoStatus != 0:
+		status, on = f.UserInfoStatus, append(on, "status")
+	case f.UserInfoBody == BodyCut:
+		status = 0
+		fallthrough
+	case f.UserInfoBody != "":
 		on = append(on, f.UserInfoBody)
 	}
-	return strings.Join(on, ", ")
+	return status, strings.Join(on, ", ")
 }
 
 // answer writes the user information, or what the faults make of it.
 func (f Faults) answer(w http.ResponseWriter, r *http.Request, info userInfo) {
-	select {
-	case <-time.After(f.UserInfoDelay):
-	case <-r.Context().Done():
+	if sleep(r.Context(), f.UserInfoDelay) != nil {
 		return
 	}
 	if f.UserInfoStatus != 0 {
