@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"example.com/subproduct/handlers/config"
 )
 
 // settings are what a run knows of the product that it judges.
@@ -37,7 +39,11 @@ func parse(args []string, env func(string) (string, bool), out io.Writer) (setti
 		return s, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	wrong := s.check(target, set.Args())
-	wrong = append(wrong, s.environment(env))
+	r := config.NewReader(env)
+	s.appSlug = r.RequiredText("APP_SLUG", "")
+	s.apiKey = r.RequiredSecret("PLATFORM_API_KEY", "").Reveal()
+	s.secret = r.RequiredSecret("WEBHOOK_SECRET", "").Reveal()
+	wrong = append(wrong, r.Err())
 	if err := errors.Join(wrong...); err != nil {
 		return s, fmt.Errorf("%w:\n%w", ErrUsage, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"time"
 )
 
-// front stands before the simulator: it notes each call of the product's server
-// as it came, and can keep user-info from answering.
+// front is a handler in front of the simulator: it notes each call of the
+// product's server as it came, and can keep user-info from answering.
 type front struct {
 	next   http.Handler
 	apiKey string
@@ -34,7 +35,7 @@ type call struct {
 
 const (
 	exchangePath = "/api/v1/auth/sso/user-info"
-	maxHold      = 20 * time.Second // when nobody lets go
+	maxHold      = 20 * time.Second // when nobody releases it
 )
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,10 +61,7 @@ func (f *front) note(r *http.Request) {
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(body, &object) == nil {
-		c.fields = []string{}
-		for name := range object {
-			c.fields = append(c.fields, name)
-		}
+		c.fields = append([]string{}, slices.Sorted(maps.Keys(object))...)
 		_ = json.Unmarshal(object["code"], &c.code) // what is no string stays empty
 	}
 	f.mu.Lock()
@@ -88,27 +86,22 @@ func (f *front) wait(ctx context.Context) {
 // hold keeps user-info from answering until release is called.
 func (f *front) hold() (release func()) {
 	gate := make(chan struct{})
-	f.mu.Lock()
-	f.gate = gate
-	f.mu.Unlock()
+	f.setGate(gate)
 	return func() {
-		f.mu.Lock()
-		f.gate = nil
-		f.mu.Unlock()
+		f.setGate(nil)
 		close(gate)
 	}
 }
 
-// count is how many calls have come.
-func (f *front) count() int {
+func (f *front) setGate(gate chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.calls)
+	f.gate = gate
 }
 
-// since returns the calls after the first n.
-func (f *front) since(n int) []call {
+// all returns the calls that have come.
+func (f *front) all() []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.calls[n:])
+	return slices.Clone(f.calls)
 }

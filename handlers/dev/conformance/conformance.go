@@ -1,3 +1,9 @@
+// Package conformance checks a running sub-product, in any language, against
+// the platform's contract, rule by rule and over HTTP alone. It plays the
+// platform itself, with the simulator, and prints what it saw.
+//
+// What cannot be seen from outside (where a tenant's rows are kept, whether a
+// comparison takes constant time) is not judged; README.md names it.
 package conformance
 
 import (
@@ -11,10 +17,19 @@ import (
 	"time"
 )
 
-// limitOfRun bounds a whole run: a target that answers nothing is not worth more.
-const limitOfRun = time.Minute
+// Errors of Run that its caller tells apart.
+var (
+	// ErrUsage is wrapped by the error of a wrong call or a missing setting.
+	ErrUsage = errors.New("the target cannot be checked")
+	// ErrBroken says that the target breaks a rule, or was not seen to keep it
+	// in the time of a run.
+	ErrBroken = errors.New("the contract is broken")
+)
 
-// Run is the command `conformance --target URL --platform-addr ADDR`. It walks
+// runLimit bounds a whole run: a target that answers nothing is not worth more.
+const runLimit = time.Minute
+
+// Run is the command `conformance --target URL --platform-addr ADDR`. It judges
 // all rules and prints the table, or JSON. It returns ErrUsage for a wrong call
 // or missing settings (each named), ErrBroken when a rule is broken, and other
 // errors when there is nothing to judge: the address is taken, the target does
@@ -34,7 +49,7 @@ func Run(ctx context.Context, args []string, env func(string) (string, bool), st
 	return run(ctx, s, l, stdout)
 }
 
-// run walks the rules with the platform on l, which it closes.
+// run judges the rules with the platform on l, which it closes.
 func run(ctx context.Context, s settings, l net.Listener, stdout io.Writer) error {
 	w, err := newWalk(s, l)
 	if err != nil {
@@ -47,32 +62,21 @@ func run(ctx context.Context, s settings, l net.Listener, stdout io.Writer) erro
 	if err := w.reach(ctx); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, limitOfRun)
+	limited, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	results := w.all(limited)
+	results := w.judgeAll(limited)
 	w.cleanUp(ctx)
 	if err := ctx.Err(); err != nil { // interrupted: half a table would mislead
 		return err
 	}
-	if err := report(stdout, results, s.asJSON); err != nil {
-		return err
-	}
-	return verdict(results, limited.Err() != nil)
-}
-
-// verdict is the run in one error, or none.
-func verdict(results []Result, late bool) error {
-	broken := 0
-	for _, r := range results {
-		if r.Verdict == Fail {
-			broken++
-		}
-	}
+	broken, err := report(stdout, results, s.asJSON)
 	switch {
+	case err != nil:
+		return err
 	case broken > 0:
 		return fmt.Errorf("%w: %d of %d rules", ErrBroken, broken, len(results))
-	case late:
-		return fmt.Errorf("%w: not all rules were seen to hold within %s", ErrBroken, limitOfRun)
+	case limited.Err() != nil:
+		return fmt.Errorf("%w: not all rules were seen to hold within %s", ErrBroken, runLimit)
 	}
 	return nil
 }
