@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"bytes"
-	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"io"
@@ -11,18 +10,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // front is a handler in front of the simulator: it notes each call of the
-// product's server as it came, and can keep user-info from answering.
+// product's server as it came.
 type front struct {
 	next   http.Handler
 	apiKey string
 
 	mu    sync.Mutex
 	calls []call
-	gate  chan struct{} // not nil: closed when user-info may answer again
 }
 
 // call is a request to the platform's API.
@@ -33,17 +30,11 @@ type call struct {
 	fields                    []string // of the body; nil when it is no JSON object
 }
 
-const (
-	exchangePath = "/api/v1/auth/sso/user-info"
-	maxHold      = 20 * time.Second // when nobody releases it
-)
+const exchangePath = "/api/v1/auth/sso/user-info"
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "/api/") || strings.HasSuffix(r.URL.Path, "/user-info") {
 		f.note(r)
-	}
-	if r.URL.Path == exchangePath {
-		f.wait(r.Context())
 	}
 	f.next.ServeHTTP(w, r)
 }
@@ -67,36 +58,6 @@ func (f *front) note(r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, c)
-}
-
-func (f *front) wait(ctx context.Context) {
-	f.mu.Lock()
-	gate := f.gate
-	f.mu.Unlock()
-	if gate == nil {
-		return
-	}
-	select {
-	case <-gate:
-	case <-ctx.Done():
-	case <-time.After(maxHold):
-	}
-}
-
-// hold keeps user-info from answering until release is called.
-func (f *front) hold() (release func()) {
-	gate := make(chan struct{})
-	f.setGate(gate)
-	return func() {
-		f.setGate(nil)
-		close(gate)
-	}
-}
-
-func (f *front) setGate(gate chan struct{}) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.gate = gate
 }
 
 // all returns the calls that have come.

@@ -30,7 +30,7 @@ func checkHealth(c *check) string { return c.probe().String() }
 // checkHealthWhileHanging lets four sign-ins wait for the platform.
 func checkHealthWhileHanging(c *check) string {
 	user, before := c.member("first").user, len(c.front.all())
-	release := c.front.hold()
+	release := c.hold()
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
 	defer release()

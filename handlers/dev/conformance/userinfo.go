@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"example.com/subproduct/handlers/dev/simulator"
 )
@@ -33,10 +34,16 @@ func (c *check) broken(f simulator.Faults) string {
 	return fmt.Sprintf("%d, no session", a.page.status)
 }
 
+// hold keeps user-info from answering until release is called.
+func (c *check) hold() (release func()) {
+	c.platform.SetFaults(simulator.Faults{UserInfoDelay: 20 * time.Second})
+	return func() { c.platform.SetFaults(simulator.Faults{}) }
+}
+
 // checkUserInfoSlow does not ask for an answer in time: the contract sets no
 // limit to a page.
 func checkUserInfoSlow(c *check) string {
-	defer c.front.hold()()
+	defer c.hold()()
 	browser, seen := newBrowser(), ""
 	err := try(func() { seen = "the callback answered " + c.arrive(browser, c.anyUser()).page.String() })
 	if errors.Is(err, errNoAnswer) {

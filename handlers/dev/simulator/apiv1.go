@@ -45,7 +45,7 @@ func authorized[In, Out any](p *Platform, do func(*http.Request, caller, In) (Ou
 	})
 }
 
-// loginInput is what the endpoints of /auth/sms take.
+// loginInput is what the endpoints of /auth/sms and /users/me/mfa take.
 type loginInput struct {
 	Phone    string `json:"phone"`
 	Code     string `json:"code"`
@@ -66,10 +66,6 @@ func (p *Platform) smsLogin(_ *http.Request, in loginInput) (LoginResponse, erro
 		return p.checkSecondFactor(in.MFAToken, in.MFACode)
 	}
 	return p.checkText(in.Phone, in.Code)
-}
-
-type mfaInput struct {
-	Code string `json:"code"`
 }
 
 // mfaAnswer is the state of a user's second factor.
@@ -109,7 +105,7 @@ func mfaDisable(u *User, code string) error {
 
 // changeMFA is an endpoint that changes the caller's second factor.
 func (p *Platform) changeMFA(change func(u *User, code string) error) http.HandlerFunc {
-	return authorized(p, func(_ *http.Request, who caller, in mfaInput) (answer mfaAnswer, err error) {
+	return authorized(p, func(_ *http.Request, who caller, in loginInput) (answer mfaAnswer, err error) {
 		defer p.change()()
 		user, err := find(p.state.Users, who.user.ID)
 		if err != nil { // the product, or a user that is gone

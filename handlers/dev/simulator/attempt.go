@@ -10,17 +10,18 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"testing/iotest"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
 )
 
-const (
-	keptResponse  = 1 << 10
-	responseLimit = time.Second // for the body, which decides nothing
-)
+const keptResponse = 1 << 10
 
-var errTooSlow = errors.New("no answer within the limit")
+var (
+	errTooSlow = errors.New("no answer within the limit")
+	errCut     = errors.New("connection cut half-way")
+)
 
 // outboundClient opens a connection for each request, so that a product's
 // restart never shows as a failed delivery, and follows no redirects: only the
@@ -79,22 +80,16 @@ func (p *Platform) post(ctx context.Context, out parcel) (a Attempt) {
 		a.Error = "nothing was sent"
 		return a
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timer := time.AfterFunc(p.limit, func() { cancel(errTooSlow) })
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
+	defer cancel()
 	response, err := p.outboundPost(ctx, out)
 	a.Took = time.Since(a.At)
-	if !timer.Stop() && err == nil {
-		response.Body.Close()
-		err = errTooSlow
-	}
 	if err != nil {
 		a.Error = plainError(ctx, err)
 		return a
 	}
 	defer response.Body.Close()
-	defer time.AfterFunc(responseLimit, func() { cancel(nil) }).Stop()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, keptResponse))
+	text, _ := io.ReadAll(io.LimitReader(response.Body, keptResponse)) // the header has decided
 	a.Status, a.ResponseBody = response.StatusCode, strings.ToValidUTF8(string(text), "�")
 	return a
 }
@@ -105,7 +100,7 @@ func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response
 	}
 	var body io.Reader = bytes.NewReader(out.body)
 	if out.cut {
-		body = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), cutOff{})
+		body = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), iotest.ErrReader(errCut))
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, out.url, body)
 	if err != nil {
@@ -119,11 +114,6 @@ func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response
 	}
 	return p.outbound.Do(request)
 }
-
-// cutOff is the end of a body whose sender went away.
-type cutOff struct{}
-
-func (cutOff) Read([]byte) (int, error) { return 0, errors.New("connection cut half-way") }
 
 // plainError is an error without the address in it, which the reader knows.
 func plainError(ctx context.Context, err error) string {

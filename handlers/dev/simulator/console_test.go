@@ -25,7 +25,7 @@ func busyDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d.Probe(t.Context())
-	order := invoiceInput{Order: d.snapshot().Orders[0].ID, Title: "Acme"}
+	order := orderInput{Order: d.snapshot().Orders[0].ID, Title: "Acme"}
 	if _, err := d.requestInvoice(nil, caller{product: true}, order); err != nil {
 		t.Fatal(err)
 	}

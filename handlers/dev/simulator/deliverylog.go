@@ -16,7 +16,8 @@ func (p *Platform) sendDue(ctx context.Context) {
 	var attempts sync.WaitGroup
 	defer attempts.Wait()
 	for ctx.Err() == nil {
-		due, wait, changed := p.due(time.Now())
+		changed := p.nextChange()
+		due, wait := p.due(time.Now())
 		for _, id := range due {
 			attempts.Go(func() { p.attempt(ctx, id) })
 		}
@@ -31,23 +32,22 @@ func (p *Platform) sendDue(ctx context.Context) {
 }
 
 // due returns the deliveries to attempt now, which it takes off the schedule,
-// how long there is nothing to do, and what is closed when that may be wrong.
-func (p *Platform) due(now time.Time) (ids []string, wait time.Duration, changed <-chan struct{}) {
+// and how long there is nothing else to do unless something changes.
+func (p *Platform) due(now time.Time) (ids []string, wait time.Duration) {
 	defer p.lock()()
 	wait = time.Hour
 	for i := range p.state.Deliveries {
 		d := &p.state.Deliveries[i]
-		if d.Status != DeliveryPending || d.NextAttempt.IsZero() {
-			continue
-		}
-		if until := d.NextAttempt.Sub(now); until > 0 {
+		switch until := d.NextAttempt.Sub(now); {
+		case d.Status != DeliveryPending || d.NextAttempt.IsZero():
+		case until > 0:
 			wait = min(wait, until)
-			continue
+		default:
+			d.NextAttempt = time.Time{}
+			ids = append(ids, d.ID)
 		}
-		d.NextAttempt = time.Time{}
-		ids = append(ids, d.ID)
 	}
-	return ids, wait, p.changed
+	return ids, wait
 }
 
 // Delivery returns one delivery as it is now, or ErrUnknown.
@@ -64,9 +64,7 @@ func (p *Platform) Deliveries() []Delivery {
 // made (which takes a Run), or the context's error.
 func (p *Platform) Await(ctx context.Context, id string) (Delivery, error) {
 	for {
-		unlock := p.lock()
-		changed := p.changed
-		unlock()
+		changed := p.nextChange()
 		d, err := p.Delivery(id)
 		if err != nil || d.Status != DeliveryPending {
 			return d, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"time"
 )
@@ -90,40 +89,4 @@ func (p *Platform) probeRegularly(ctx context.Context) {
 			p.Probe(ctx)
 		}
 	}
-}
-
-const (
-	chartBars   = 60
-	chartHeight = 56
-)
-
-// chart is the recent health history as bars, the newest at the right.
-type chart struct {
-	Bars           []bar
-	Latest         *Probe
-	Healthy, Total int
-}
-
-// bar is a probe at a place of the chart. Its height is logarithmic: both 2 ms
-// and 5 s are to be seen.
-type bar struct {
-	Probe
-	X, Height int
-}
-
-func newChart(probes []Probe) (c chart) {
-	probes = probes[max(0, len(probes)-chartBars):]
-	c.Total = len(probes)
-	for i, probe := range probes {
-		share := math.Log1p(float64(probe.Took.Milliseconds())) / math.Log1p(float64(answerLimit.Milliseconds()))
-		if !probe.Healthy {
-			share = 1
-		} else {
-			c.Healthy++
-		}
-		height := int(chartHeight * min(1, 0.1+0.9*share))
-		c.Bars = append(c.Bars, bar{probe, chartBars - len(probes) + i, height})
-		c.Latest = &probes[i]
-	}
-	return c
 }

@@ -81,23 +81,3 @@ func TestProbesHappenByThemselves(t *testing.T) {
 		}
 	}
 }
-
-func TestTheChartShowsTheLastProbes(t *testing.T) {
-	t.Parallel()
-	var probes []Probe
-	for i := range chartBars + 10 {
-		probes = append(probes, Probe{Healthy: i%2 == 0, Took: time.Duration(i) * 50 * time.Millisecond})
-	}
-	got := newChart(probes)
-	if got.Total != chartBars || got.Healthy != chartBars/2 || len(got.Bars) != chartBars || got.Latest.Took != probes[len(probes)-1].Took {
-		t.Errorf("chart of %d probes: %+v", len(probes), got)
-	}
-	for i, b := range got.Bars {
-		if b.Height <= 0 || b.Height > chartHeight || b.X != i {
-			t.Errorf("bar %d lies outside: %+v", i, b)
-		}
-	}
-	if empty := newChart(nil); empty.Total != 0 || empty.Latest != nil || len(empty.Bars) != 0 {
-		t.Errorf("chart of nothing: %+v", empty)
-	}
-}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -16,72 +17,51 @@ type loginView struct {
 	User               User
 }
 
-// startLogin is GET /auth/sso: straight back with a code for a browser that is
-// signed in here, else the sign-in page (contract, SSO rules 1 to 3).
-func (p *Platform) startLogin(w http.ResponseWriter, r *http.Request) {
+// login is /auth/sso (contract, SSO rules 1 to 3). GET goes straight back with a
+// code when this browser is signed in here, else it shows the sign-in page; POST
+// is a step of that page.
+func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	target, err := p.parseSSO(r.URL.Query())
 	if err != nil {
 		p.fail(w, r, http.StatusBadRequest, "This sign-in request is not valid", err)
 		return
 	}
-	if user := p.signedIn(r); user != nil {
+	if r.Method == http.MethodPost {
+		p.loginStep(w, r, target)
+	} else if user := p.signedIn(r); user != nil {
 		p.sendBack(w, r, target, user.ID)
-		return
-	}
-	p.loginPage(w, r, http.StatusOK, loginView{})
-}
-
-// loginStep takes the form of a step. Without an error the browser is signed
-// in, or the next step follows; with one it is at the step that view shows.
-func (p *Platform) loginStep(step func(*http.Request) (LoginResponse, loginView, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		target, err := p.parseSSO(r.URL.Query())
-		if err != nil {
-			p.fail(w, r, http.StatusBadRequest, "This sign-in request is not valid", err)
-			return
-		}
-		login, view, err := step(r)
-		switch {
-		case err != nil:
-			view.Problem = problem(err)
-			p.loginPage(w, r, http.StatusUnprocessableEntity, view)
-		case login.User != nil:
-			p.setCookie(w, login.AccessToken, login.ExpiresIn)
-			p.sendBack(w, r, target, login.User.ID)
-		default:
-			view.MFAToken = login.MFAToken
-			p.loginPage(w, r, http.StatusOK, view)
-		}
+	} else {
+		p.loginPage(w, r, http.StatusOK, loginView{})
 	}
 }
 
-// chooseUser is POST /auth/sso.
-func (p *Platform) chooseUser(r *http.Request) (LoginResponse, loginView, error) {
-	login, err := p.checkChoice(r.PostFormValue("user"))
-	return login, loginView{}, err
-}
-
-// enterPhone is POST /auth/sso/phone: it sends the text message.
-func (p *Platform) enterPhone(r *http.Request) (LoginResponse, loginView, error) {
-	phone := strings.TrimSpace(r.PostFormValue("phone"))
-	if _, err := p.sendText(phone); err != nil {
-		return LoginResponse{}, loginView{}, err
+// loginStep takes a step's form: a user (the choice stands for a password), a
+// phone number, the code of its text message, or a code of the second factor.
+func (p *Platform) loginStep(w http.ResponseWriter, r *http.Request, target *url.URL) {
+	var login LoginResponse
+	var err error
+	view := loginView{Phone: strings.TrimSpace(r.PostFormValue("phone")), MFAToken: r.PostFormValue("mfaToken")}
+	switch code := r.PostFormValue("code"); {
+	case view.MFAToken != "":
+		login, err = p.checkSecondFactor(view.MFAToken, code)
+	case code != "":
+		login, err = p.checkText(view.Phone, code)
+	case view.Phone != "":
+		_, err = p.sendText(view.Phone)
+	default:
+		login, err = p.checkChoice(r.PostFormValue("user"))
 	}
-	return LoginResponse{}, loginView{Phone: phone}, nil
-}
-
-// enterText is POST /auth/sso/text: the text message's code.
-func (p *Platform) enterText(r *http.Request) (LoginResponse, loginView, error) {
-	phone := r.PostFormValue("phone")
-	login, err := p.checkText(phone, r.PostFormValue("code"))
-	return login, loginView{Phone: phone}, err
-}
-
-// enterSecondFactor is POST /auth/sso/second-factor.
-func (p *Platform) enterSecondFactor(r *http.Request) (LoginResponse, loginView, error) {
-	token := r.PostFormValue("mfaToken")
-	login, err := p.checkSecondFactor(token, r.PostFormValue("code"))
-	return login, loginView{MFAToken: token}, err
+	switch {
+	case err != nil:
+		view.Problem = problem(err)
+		p.loginPage(w, r, http.StatusUnprocessableEntity, view)
+	case login.User != nil:
+		p.setCookie(w, login.AccessToken, login.ExpiresIn)
+		p.sendBack(w, r, target, login.User.ID)
+	default:
+		view.MFAToken = login.MFAToken
+		p.loginPage(w, r, http.StatusOK, view)
+	}
 }
 
 // loginPage shows the step that the view is at.
@@ -95,6 +75,8 @@ func (p *Platform) loginPage(w http.ResponseWriter, r *http.Request, status int,
 	}
 	if text := p.texts[view.Phone]; text != nil {
 		view.SentCode = text.code
+	} else {
+		view.Phone = ""
 	}
 	unlock()
 	p.render(w, r, status, "login", "Sign in", view)

@@ -10,9 +10,9 @@ import (
 )
 
 // step posts one step of the sign-in page.
-func (d *desk) step(t *testing.T, b *http.Client, name string, form url.Values) (*http.Response, string) {
+func (d *desk) step(t *testing.T, b *http.Client, form url.Values) (*http.Response, string) {
 	t.Helper()
-	return post(t, b, strings.Replace(d.ssoURL(d.product.url+"/sso/callback"), "/auth/sso", "/auth/sso"+name, 1), form)
+	return post(t, b, d.ssoURL(d.product.url+"/sso/callback"), form)
 }
 
 var (
@@ -37,24 +37,24 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 	}
 	b := browser(t)
 
-	_, text := d.step(t, b, "/phone", url.Values{"phone": {" +1 555 0100 "}})
+	_, text := d.step(t, b, url.Values{"phone": {" +1 555 0100 "}})
 	code := submatch(t, shownCode, text)
-	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
+	if page, text := d.step(t, b, url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
 		t.Errorf("a wrong code: %d, want to be asked again with the message still shown", page.StatusCode)
 	}
-	page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {code}})
+	page, text := d.step(t, b, url.Values{"phone": {"+1 555 0100"}, "code": {code}})
 	if page.StatusCode != http.StatusOK || len(d.sessions) != 0 {
 		t.Fatalf("after the first factor: %d and %d sessions, want the second asked and none", page.StatusCode, len(d.sessions))
 	}
 	token := submatch(t, shownToken, text)
-	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
+	if page, _ := d.step(t, b, url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong second factor: %d, want 422", page.StatusCode)
 	}
-	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}})
+	back, _ := d.step(t, b, url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}})
 	if back.StatusCode != http.StatusSeeOther || !strings.Contains(back.Header.Get("Location"), "?code=sso_") {
 		t.Fatalf("after the second factor: %d to %q", back.StatusCode, back.Header.Get("Location"))
 	}
-	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
+	if page, _ := d.step(t, browser(t), url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("the mfaToken a second time: %d, want 422", page.StatusCode)
 	}
 }
@@ -63,7 +63,7 @@ func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
-	page, text := d.step(t, browser(t), "", url.Values{"user": {"gil"}})
+	page, text := d.step(t, browser(t), url.Values{"user": {"gil"}})
 	if page.StatusCode != http.StatusOK || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
 		t.Errorf("%d with cookies %v, want the second factor asked first", page.StatusCode, page.Cookies())
 	}
@@ -73,7 +73,7 @@ func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, phone := range []string{"", "+1 555 0199"} {
-		if page, text := d.step(t, browser(t), "/phone", url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
+		if page, text := d.step(t, browser(t), url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
 			t.Errorf("phone %q: %d, want 422 and no code", phone, page.StatusCode)
 		}
 	}
@@ -112,7 +112,7 @@ func TestSigningOutOfThePlatform(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	b := browser(t)
-	d.step(t, b, "", url.Values{"user": {"ada"}})
+	d.step(t, b, url.Values{"user": {"ada"}})
 	sso := d.ssoURL(d.product.url + "/sso/callback")
 	if page, _ := get(t, b, sso); page.StatusCode != http.StatusSeeOther {
 		t.Fatalf("signed in: %d, want straight back", page.StatusCode)

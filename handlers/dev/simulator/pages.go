@@ -25,7 +25,7 @@ type page struct {
 }
 
 // parsePages reads every template, with what they use besides Go's own: times
-// in the developer's zone, durations, the colour of a status, readable JSON.
+// in the developer's zone, short durations, readable JSON.
 func (p *Platform) parsePages() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
 		"clock": func(t time.Time) template.HTML {
@@ -33,25 +33,12 @@ func (p *Platform) parsePages() (*template.Template, error) {
 				t.Local().Format("2 January 2006 15:04:05 MST"), t.Local().Format("15:04:05")))
 		},
 		"day":    func(t time.Time) string { return t.Local().Format("2 Jan 2006") },
-		"took":   took,
+		"took":   func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) },
 		"newest": newest,
-		"chart":  newChart,
-		"colour": colour,
 		"pretty": pretty,
 		"tabs":   p.tabs,
 		"query":  func(s string) template.URL { return template.URL(s) }, // a query that parseSSO has read
 	}).ParseFS(assets, "assets/*.html")
-}
-
-// took is a duration in few digits.
-func took(d time.Duration) string {
-	switch {
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
 // newest returns at most n elements of a slice, the last first.
@@ -61,19 +48,6 @@ func newest(n int, list any) (out []any) {
 		out = append(out, all.Index(i).Interface())
 	}
 	return out
-}
-
-// colour is the style sheet's class for a status.
-func colour(status string) string {
-	switch status {
-	case StatusActive, DeliveryDelivered, InvoiceApproved, OrderPaid:
-		return "ok"
-	case StatusPaused, DeliveryPending, InvoiceRequested:
-		return "warn"
-	case StatusCancelled, DeliveryFailed:
-		return "bad"
-	}
-	return ""
 }
 
 // pretty indents JSON, and leaves anything else as it is.

@@ -29,10 +29,7 @@ func (p *Platform) Handler() http.Handler {
 	for _, t := range p.tabs() {
 		mux.HandleFunc("GET "+t.Path, p.page(t))
 	}
-	mux.HandleFunc("POST /auth/sso", p.loginStep(p.chooseUser))
-	mux.HandleFunc("POST /auth/sso/phone", p.loginStep(p.enterPhone))
-	mux.HandleFunc("POST /auth/sso/text", p.loginStep(p.enterText))
-	mux.HandleFunc("POST /auth/sso/second-factor", p.loginStep(p.enterSecondFactor))
+	mux.HandleFunc("POST /auth/sso", p.login)
 	mux.HandleFunc("GET /deliveries/{id}", p.deliveryPage)
 	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, assets, path.Join("assets", "files", r.PathValue("name")))

@@ -8,7 +8,7 @@ import "net/http"
 // contractRoutes are those that the contract describes (section 4.1).
 func (p *Platform) contractRoutes() []route {
 	return []route{
-		{"GET /auth/sso", "?appSlug=&redirect=", "The sign-in page; straight back to redirect, with a code, when this browser is signed in at the platform.", p.startLogin},
+		{"GET /auth/sso", "?appSlug=&redirect=", "The sign-in page; straight back to redirect, with a code, when this browser is signed in at the platform.", p.login},
 		{"POST /api/v1/auth/sso/user-info", `X-Api-Key, {"code"}`, `{"userId","email","tenantSlug","planType","subscriptionStatus","tenantStatus"}; 401 for a wrong key, 415 for another content type, 400 for a code that is unknown, used or expired.`, p.exchange},
 	}
 }
@@ -52,7 +52,7 @@ func (p *Platform) simulatorRoutes() []route {
 		{"GET /_sim/deliveries", "?status=&tenant=", `{"deliveries":[…]}, newest first.`, endpoint(p, p.apiDeliveries)},
 		{"GET /_sim/deliveries/{id}", "?wait=10s", "One delivery, at once or when its retries are over.", endpoint(p, p.oneDelivery)},
 		{"GET /_sim/faults", "", "The faults that are on.", list(func() any { return p.Faults() })},
-		{"POST /_sim/faults", `{"userInfoDelay":"6s","userInfoStatus":500,…}`, "All faults at once, named as GET has them; what is left out is off, so {} turns all off.", endpoint(p, p.setFaults)},
+		{"POST /_sim/faults", `{"userInfoDelay":"6s","userInfoStatus":500,…}`, "All faults at once, named as GET has them; what is left out is off, so {} turns all off.", endpoint(p, p.apiFaults)},
 		{"POST /_sim/faults/switch", `{"fault","on"}`, "One of the console’s switches.", endpoint(p, p.switchFault)},
 		{"GET /_sim/probes", "", `{"probes":[…]}, oldest first.`, list(func() any { return map[string]any{"probes": p.Probes()} })},
 		{"POST /_sim/probe", "", "Probes the health URL now.", endpoint(p, p.apiProbe)},

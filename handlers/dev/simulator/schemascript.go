@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -12,8 +13,6 @@ type ScriptCheck struct {
 	Known bool   `json:"known"`           // there is something to compare with
 	Same  bool   `json:"same"`            // line for line, but for line endings and blank ends
 	Line  int    `json:"line,omitempty"`  // the first one that differs, from 1
-	Field string `json:"field,omitempty"` // that line in the field
-	Own   string `json:"own,omitempty"`   // and in the product's script
 	Error string `json:"error,omitempty"` // why the product's own could not be had
 }
 
@@ -44,30 +43,20 @@ func (p *Platform) checkScript(own string) (c ScriptCheck) {
 		return c
 	}
 	field, wanted := lines(p.snapshot().Script), lines(own)
-	for i := range max(len(field), len(wanted)) {
-		if c.Field, c.Own = at(field, i), at(wanted, i); c.Field != c.Own { // no text ends in a blank line
-			c.Known, c.Line = true, i+1
-			return c
-		}
+	if slices.Equal(field, wanted) {
+		return ScriptCheck{Known: true, Same: true}
 	}
-	return ScriptCheck{Known: true, Same: true}
+	for c.Line < min(len(field), len(wanted)) && field[c.Line] == wanted[c.Line] {
+		c.Line++
+	}
+	return ScriptCheck{Known: true, Line: c.Line + 1}
 }
 
 // lines drops what a form's text area does to a text.
 func lines(text string) []string {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " \t")
-	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+		lines[i] = strings.TrimRight(line, " \t\r")
 	}
 	return lines
-}
-
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return ""
 }

@@ -30,31 +30,29 @@ func (p *Platform) apiTenant(_ *http.Request, in tenantInput) (Tenant, error) {
 	return lookup(p, &p.state.Tenants, in.Slug)
 }
 
+// input is what most calls take: each names some of these.
+type input struct {
+	ID    string `json:"id"`
+	Slug  string `json:"slug"`
+	Plan  string `json:"plan"`
+	User  string `json:"user"`
+	Flaw  string `json:"flaw"`
+	Fault string `json:"fault"`
+	On    bool   `json:"on"`
+}
+
 // changeFunc is Pause, Resume or Cancel.
 type changeFunc = func(ctx context.Context, slug string) (Delivery, error)
 
-type slugInput struct {
-	Slug string `json:"slug"`
-}
-
 func (p *Platform) changeTenantBy(change changeFunc) http.HandlerFunc {
-	return endpoint(p, func(r *http.Request, in slugInput) (Delivery, error) { return change(r.Context(), in.Slug) })
+	return endpoint(p, func(r *http.Request, in input) (Delivery, error) { return change(r.Context(), in.Slug) })
 }
 
-type planInput struct {
-	Slug string `json:"slug"`
-	Plan string `json:"plan"`
-}
-
-func (p *Platform) apiPlan(r *http.Request, in planInput) (Delivery, error) {
+func (p *Platform) apiPlan(r *http.Request, in input) (Delivery, error) {
 	return p.ChangePlan(r.Context(), in.Slug, in.Plan)
 }
 
-type idInput struct {
-	ID string `json:"id"`
-}
-
-func (p *Platform) apiResend(r *http.Request, in idInput) (Delivery, error) {
+func (p *Platform) apiResend(r *http.Request, in input) (Delivery, error) {
 	return p.Resend(r.Context(), in.ID)
 }
 
@@ -66,23 +64,17 @@ func (p *Platform) apiProbe(r *http.Request, _ nothing) (Probe, error) {
 	return p.Probe(context.WithoutCancel(r.Context())), nil
 }
 
-func (p *Platform) setFaults(_ *http.Request, f Faults) (Faults, error) {
+func (p *Platform) apiFaults(_ *http.Request, f Faults) (Faults, error) {
 	p.SetFaults(f)
 	return f, nil
 }
 
-func (p *Platform) apiCode(_ *http.Request, in userInput) (any, error) {
+func (p *Platform) apiCode(_ *http.Request, in input) (any, error) {
 	code, err := p.IssueCode(in.User)
 	return map[string]string{"code": code}, err
 }
 
-// tokenInput asks for a token, with a flaw of tokens.go or none.
-type tokenInput struct {
-	User string `json:"user"`
-	Flaw string `json:"flaw"`
-}
-
-func (p *Platform) apiToken(r *http.Request, in tokenInput) (any, error) {
+func (p *Platform) apiToken(r *http.Request, in input) (any, error) {
 	token, err := p.Token(p.publicURL(r), in.User, in.Flaw)
 	return map[string]string{"token": token}, err
 }

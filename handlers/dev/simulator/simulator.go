@@ -84,6 +84,12 @@ func (p *Platform) change() (unlock func()) {
 	}
 }
 
+// nextChange is closed at the next change.
+func (p *Platform) nextChange() <-chan struct{} {
+	defer p.lock()()
+	return p.changed
+}
+
 // Reset forgets everything but the registration and the signing keys, and
 // turns all faults off.
 func (p *Platform) Reset() {

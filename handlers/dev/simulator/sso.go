@@ -64,14 +64,9 @@ func (p *Platform) sendBack(w http.ResponseWriter, r *http.Request, target *url.
 	http.Redirect(w, r, withCode(target, code), http.StatusSeeOther)
 }
 
-// userInput names a user.
-type userInput struct {
-	User string `json:"user"`
-}
-
 // visitAs is POST /_sim/sign-in: the browser is signed in at the platform as a
 // user and goes on to the product's callback address, with a code.
-func (p *Platform) visitAs(_ *http.Request, in userInput) (visit, error) {
+func (p *Platform) visitAs(_ *http.Request, in input) (visit, error) {
 	target, err := url.Parse(p.Product().CallbackURL)
 	if err != nil || origin(target) == "" {
 		return visit{}, fmt.Errorf("%w: the product has no usable callback address", ErrInvalid)
@@ -113,7 +108,7 @@ func (p *Platform) subscribe(r *http.Request, in subscribeInput) (out subscribed
 	out.User = p.state.userOf(in.Slug, in.Email).ID
 	unlock()
 	if in.SignIn {
-		out.visit, err = p.visitAs(r, userInput{out.User})
+		out.visit, err = p.visitAs(r, input{User: out.User})
 	}
 	return out, err
 }

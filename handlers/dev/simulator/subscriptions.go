@@ -19,38 +19,24 @@ const (
 	subscriptionUpdated = "subscription.updated"
 )
 
-// event is the body of an event. The contract has eventType and nothing else;
-// every other field is the simulator's own.
-type event struct {
-	EventType  string     `json:"eventType"`
-	EventID    string     `json:"eventId,omitempty"`
-	OccurredAt time.Time  `json:"occurredAt,omitzero"`
-	TenantSlug string     `json:"tenantSlug,omitempty"`
-	Data       *eventData `json:"data,omitempty"`
-}
-
-type eventData struct {
-	TenantName         string `json:"tenantName"`
-	TenantStatus       string `json:"tenantStatus"`
-	SubscriptionID     string `json:"subscriptionId,omitempty"`
-	PlanType           string `json:"planType,omitempty"`
-	SubscriptionStatus string `json:"subscriptionStatus"`
-}
-
-// eventBody is an event about t, or about no tenant when t is nil. A bare one
-// has neither id nor time, as the contract shows none.
+// eventBody is an event about t, or about no tenant when t is nil. The contract
+// has eventType and nothing else; every other field is the simulator's own. A
+// bare event has neither id nor time, as the contract shows none.
 func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
-	e := event{EventType: eventType}
-	if t != nil {
-		e.TenantSlug = t.Slug
-	}
+	event := map[string]any{"eventType": eventType}
 	if !bare {
-		e.EventID, e.OccurredAt = "evt_"+rand.Text(), time.Now().UTC().Truncate(time.Millisecond)
+		event["eventId"], event["occurredAt"] = "evt_"+rand.Text(), time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if t != nil {
+		event["tenantSlug"] = t.Slug
 	}
 	if t != nil && !bare {
-		e.Data = &eventData{t.Name, t.Status, t.Subscription.ID, t.Subscription.Plan, t.subscriptionStatus()}
+		event["data"] = map[string]string{
+			"tenantName": t.Name, "tenantStatus": t.Status, "subscriptionId": t.Subscription.ID,
+			"planType": t.Subscription.Plan, "subscriptionStatus": t.subscriptionStatus(),
+		}
 	}
-	return json.Marshal(e)
+	return json.Marshal(event)
 }
 
 // Subscribe gives the tenant a new active subscription to plan and sends the

@@ -70,13 +70,8 @@ func (f Faults) Broken() (names []string) {
 	return names
 }
 
-// switchInput turns one fault on or off.
-type switchInput struct {
-	Fault string `json:"fault"`
-	On    bool   `json:"on"`
-}
-
-func (p *Platform) switchFault(_ *http.Request, in switchInput) (Faults, error) {
+// switchFault is POST /_sim/faults/switch: one fault on or off.
+func (p *Platform) switchFault(_ *http.Request, in input) (Faults, error) {
 	for _, s := range switches() {
 		if s.Key == in.Fault {
 			f := p.Faults()

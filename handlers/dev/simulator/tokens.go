@@ -46,30 +46,18 @@ type claims struct {
 func (p *Platform) Token(issuer, userID, flaw string) (string, error) {
 	keys, err := p.keys()
 	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
+		return "", err
 	}
-	c, err := p.claims(issuer, userID)
-	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	token, err := sign(c, keys[len(keys)-1].JWK, flaw)
-	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	return token, nil
-}
-
-func (p *Platform) claims(issuer, userID string) (claims, error) {
 	defer p.lock()()
 	user, err := find(p.state.Users, userID)
 	if err != nil {
-		return claims{}, err
+		return "", err
 	}
 	now := time.Now()
-	return claims{
+	return sign(claims{
 		Issuer: issuer, Audience: p.state.Product.Slug, Subject: user.ID,
 		IssuedAt: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), userInfo: p.state.userInfo(user),
-	}, nil
+	}, keys[len(keys)-1].JWK, flaw)
 }
 
 // sign makes a token with a flaw.

@@ -1,12 +1,14 @@
 package simulator
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // userInfo is the answer to a code (contract, section 2). The name of the
@@ -57,7 +59,9 @@ func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
 	// not send it again in any.
 	status, fault := faults.userInfo()
 	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: status, Fault: fault})
-	faults.answer(w, r, info)
+	if p.waitOut(r.Context(), faults.UserInfoDelay) == nil {
+		faults.answer(w, info)
+	}
 }
 
 // hasAPIKey compares in constant time; without a key nobody has it.
@@ -85,11 +89,26 @@ func (f Faults) userInfo() (status int, words string) {
 	return status, strings.Join(on, ", ")
 }
 
-// answer writes the user information, or what the faults make of it.
-func (f Faults) answer(w http.ResponseWriter, r *http.Request, info userInfo) {
-	if sleep(r.Context(), f.UserInfoDelay) != nil {
-		return
+// waitOut waits for the delay of user-info, until that fault is turned off, or
+// until the product gives up.
+func (p *Platform) waitOut(ctx context.Context, delay time.Duration) error {
+	for over := time.After(delay); ; {
+		changed := p.nextChange()
+		if p.Faults().UserInfoDelay == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// answer writes the user information, or what the faults make of it.
+func (f Faults) answer(w http.ResponseWriter, info userInfo) {
 	if f.UserInfoStatus != 0 {
 		refuse(w, f.UserInfoStatus, "fault", "answered so on purpose")
 		return

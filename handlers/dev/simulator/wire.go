@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // maxInput bounds what the simulator reads of a request: an event that is too
@@ -53,21 +51,15 @@ func formJSON(form url.Values, t reflect.Type) ([]byte, error) {
 	object := map[string]any{}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if !form.Has(name) {
-			continue
-		}
-		value := form.Get(name)
-		switch field := t.Field(i).Type; {
-		case field.Kind() == reflect.Bool:
+		value, kind := strings.TrimSpace(form.Get(name)), t.Field(i).Type.Kind()
+		switch {
+		case !form.Has(name) || kind == reflect.Int && value == "":
+		case kind == reflect.Bool:
 			object[name] = value == "on" || value == "true"
-		case field.Kind() == reflect.Int && value != "":
-			n, err := strconv.Atoi(strings.TrimSpace(value))
-			if err != nil {
-				return nil, fmt.Errorf("%s must be a number", name)
-			}
-			object[name] = n
-		case field.Kind() == reflect.String, field == reflect.TypeFor[*string](), field == reflect.TypeFor[time.Duration]():
-			object[name] = value
+		case kind == reflect.Int:
+			object[name] = json.Number(value)
+		default:
+			object[name] = form.Get(name)
 		}
 	}
 	return json.Marshal(object)
