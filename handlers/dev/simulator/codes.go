@@ -23,8 +23,10 @@ type Exchange struct {
 	Fault  string    `json:"fault,omitempty"`
 }
 
-// keptExchanges bounds the log.
-const keptExchanges = 1000
+const (
+	codeLifetime  = time.Minute
+	keptExchanges = 1000 // the oldest go first
+)
 
 // IssueCode returns a new one-time code for a user, as /auth/sso would.
 func (p *Platform) IssueCode(userID string) (string, error) {
@@ -35,7 +37,7 @@ func (p *Platform) IssueCode(userID string) (string, error) {
 	now := time.Now()
 	maps.DeleteFunc(p.codes, func(_ string, t *ticket) bool { return now.Sub(t.expires) > time.Hour })
 	code := "sso_" + rand.Text()
-	p.codes[code] = &ticket{user: userID, expires: now.Add(p.options.CodeLifetime)}
+	p.codes[code] = &ticket{user: userID, expires: now.Add(codeLifetime)}
 	return code, nil
 }
 

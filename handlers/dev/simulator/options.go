@@ -33,8 +33,6 @@ type Options struct {
 	// HealthInterval is the time between probes; 0: 5 minutes, negative: on
 	// demand only.
 	HealthInterval time.Duration
-	// CodeLifetime is how long an unused code is good for; 0: 60 s.
-	CodeLifetime time.Duration
 	// SchemaScript returns the product's own current script, for the check of
 	// the "Schema script" field against it. Nil: nothing to check against.
 	SchemaScript func() (string, error)
@@ -57,9 +55,6 @@ func withDefaults(o Options) (Options, error) {
 	}
 	if o.HealthInterval == 0 {
 		o.HealthInterval = healthInterval
-	}
-	if o.CodeLifetime == 0 {
-		o.CodeLifetime = time.Minute
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

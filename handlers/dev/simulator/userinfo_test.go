@@ -73,8 +73,12 @@ func TestUserInfoRefuses(t *testing.T) {
 
 func TestACodeExpires(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.CodeLifetime = time.Nanosecond })
-	if _, err := d.client().Exchange(t.Context(), d.code(t, "ada")); !errors.Is(err, platform.ErrCodeRefused) {
+	d := newDesk(t, nil)
+	code := d.code(t, "ada")
+	d.mu.Lock()
+	d.codes[code].expires = time.Now().Add(-time.Second)
+	d.mu.Unlock()
+	if _, err := d.client().Exchange(t.Context(), code); !errors.Is(err, platform.ErrCodeRefused) {
 		t.Errorf("exchange of an old code = %v, want it refused", err)
 	}
 }
@@ -130,6 +134,26 @@ func TestUserInfoIsSlowOnRequest(t *testing.T) {
 	}
 	if took := time.Since(start); took < delay {
 		t.Errorf("answered after %s, want at least %s", took, delay)
+	}
+}
+
+func TestTheDelayEndsWhenItIsTurnedOff(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.SetFaults(Faults{UserInfoDelay: time.Hour})
+	code, answered := d.code(t, "ada"), make(chan error, 1)
+	go func() {
+		_, err := d.client().Exchange(t.Context(), code)
+		answered <- err
+	}()
+	for changed := d.nextChange(); len(d.Exchanges()) == 0; changed = d.nextChange() {
+		if len(d.Exchanges()) == 0 {
+			<-changed
+		}
+	}
+	d.SetFaults(Faults{})
+	if err := <-answered; err != nil {
+		t.Errorf("the waiting exchange = %v, want it answered", err)
 	}
 }
 
