@@ -56,7 +56,7 @@ func run(ctx context.Context, s settings, l net.Listener, stdout io.Writer) erro
 		l.Close()
 		return err
 	}
-	server := &http.Server{Handler: w.front, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: w.handler, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(l) }() // ends with Close
 	defer func() { _ = server.Close() }()
 	if err := w.reach(ctx); err != nil {

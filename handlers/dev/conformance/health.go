@@ -29,7 +29,7 @@ func checkHealth(c *check) string { return c.probe().String() }
 
 // checkHealthWhileHanging lets four sign-ins wait for the platform.
 func checkHealthWhileHanging(c *check) string {
-	user, before := c.member("first").user, len(c.front.all())
+	user, before := c.member("first").user, len(c.callsSince(0))
 	release := c.hold()
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
@@ -37,21 +37,10 @@ func checkHealthWhileHanging(c *check) string {
 	for range 4 {
 		waiting.Go(func() { _ = try(func() { c.arrive(newBrowser(), user) }) })
 	}
-	if c.front.await(c.ctx, before+4) == before {
+	if c.awaitCalls(c.ctx, before+4) == before {
 		fail("no sign-in came as far as user-info")
 	}
 	return c.probes(5)
-}
-
-// await waits up to two seconds for so many calls, and returns how many came: a
-// product that serves one sign-in after the other is looked at during the first.
-func (f *front) await(ctx context.Context, calls int) int {
-	for deadline := time.Now().Add(2 * time.Second); len(f.all()) < calls; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			break
-		}
-	}
-	return len(f.all())
 }
 
 // checkHealthWhileBusy sends webhooks and page visits as fast as they are

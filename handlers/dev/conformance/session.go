@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"html"
 	"net/http"
 	"net/url"
@@ -30,14 +29,13 @@ type arrival struct {
 // that page is judged by another rule.
 func (c *check) arrive(browser *http.Client, u simulator.User) arrival {
 	back := c.at(c.callbackPath)
-	if !c.noLogin.Load() {
-		err := try(func() {
+	if !c.noLogin {
+		_ = try(func() {
 			_, elsewhere := c.follow(browser, c.at(c.loginPath))
 			if elsewhere != nil && strings.HasPrefix(elsewhere.Query().Get("redirect"), c.target.String()+"/") {
 				back = elsewhere.Query().Get("redirect")
 			}
 		})
-		c.noLogin.Store(errors.Is(err, errNoAnswer))
 	}
 	return c.arriveAt(browser, u, back)
 }

@@ -89,10 +89,10 @@ func (c *check) refuses(query string) string {
 
 // checkExchangeCall judges the call of user-info (contract, section 4.1).
 func checkExchangeCall(c *check) string {
-	before := len(c.front.all())
+	before := len(c.callsSince(0))
 	var a arrival
 	err := try(func() { a = c.arrive(newBrowser(), c.anyUser()) })
-	calls := c.front.all()[before:]
+	calls := c.callsSince(before)
 	switch {
 	case len(calls) == 0 && err != nil:
 		fail("no call came to %s: %w", c.platformURL, err)
@@ -137,7 +137,7 @@ func (w *walk) visits(code string) {
 // user-info answered with an error, garbage or not at all.
 func checkExchangeOnce(c *check) string {
 	again, sent := 0, map[string]int{}
-	for _, call := range c.front.all() {
+	for _, call := range c.callsSince(0) {
 		sent[call.code]++
 	}
 	for code, visits := range c.visited {

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"example.com/subproduct/handlers/dev/simulator"
 )
@@ -18,20 +18,20 @@ import (
 type walk struct {
 	settings
 	platform *simulator.Platform
-	front    *front
-	run      string // in every slug and user of this run, and in no other
+	handler  http.Handler // the platform's
+	run      string       // in every slug and user of this run, and in no other
 
 	mu      sync.Mutex
 	slugs   []string
+	calls   []call         // of the platform's API, by the product's server
 	leaks   []string       // paths whose answers carried a secret
 	visited map[string]int // how often the callback address was visited with a code
-
-	noLogin atomic.Bool // the login page does not answer, so it is not asked again
 
 	passed    map[string]bool
 	members   map[string]*member
 	cancelled *member // of the tenant that this run has cancelled
 	shell     bool    // the session path answers 2xx to anybody
+	noLogin   bool    // the login page does not answer, so it is not asked again
 }
 
 func newWalk(s settings, l net.Listener) (*walk, error) {
@@ -47,11 +47,12 @@ func newWalk(s settings, l net.Listener) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &walk{
-		settings: s, platform: platform, front: &front{next: platform.Handler(), apiKey: s.apiKey},
-		run: strings.ToLower(rand.Text()[:8]), visited: map[string]int{},
-		passed: map[string]bool{}, members: map[string]*member{},
-	}, nil
+	w := &walk{
+		settings: s, platform: platform, run: strings.ToLower(rand.Text()[:8]),
+		visited: map[string]int{}, passed: map[string]bool{}, members: map[string]*member{},
+	}
+	w.handler = w.noting(platform.Handler())
+	return w, nil
 }
 
 // address is how a product on this machine reaches a listener.
@@ -82,6 +83,7 @@ and the APP_SLUG, PLATFORM_API_KEY and WEBHOOK_SECRET that this command has`, w.
 func (w *walk) judgeAll(ctx context.Context) (results []Result) {
 	c := &check{w, ctx}
 	_ = try(func() { w.shell = c.get(newBrowser(), c.at(c.sessionPath)).ok() }) // no answer: no shell
+	w.noLogin = errors.Is(try(func() { c.get(newBrowser(), c.at(c.loginPath)) }), errNoAnswer)
 	for _, r := range rules() {
 		result := c.judge(r)
 		w.passed[r.id] = result.Verdict == Pass

@@ -47,7 +47,7 @@ var (
 	ids        = regexp.MustCompile(`\sid="([^"]*)"`)
 )
 
-func TestEveryPageKeepsItsOwnRules(t *testing.T) {
+func TestSimulator_EveryPageKeepsItsOwnRules(t *testing.T) {
 	t.Parallel()
 	d := busyDesk(t)
 	b := browser(t)
@@ -104,7 +104,7 @@ func (d *desk) checkLeads(t *testing.T, b *http.Client, path, text string) {
 }
 
 // Whoever opens the console may change the secrets, and never reads them.
-func TestConsole_ShowsNoSecrets(t *testing.T) {
+func TestSimulator_ConsoleShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	d := busyDesk(t)
 	for _, path := range append(consolePages(), "/_sim/state") {
@@ -125,7 +125,7 @@ func TestConsole_ShowsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestAFormLeadsBackToItsPage(t *testing.T) {
+func TestSimulator_FormLeadsBackToItsPage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	b := browser(t)
@@ -147,7 +147,7 @@ func TestAFormLeadsBackToItsPage(t *testing.T) {
 	}
 }
 
-func TestTheLogIsPaged(t *testing.T) {
+func TestSimulator_LogIsPaged(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryDuplicates: pageSize})
@@ -163,7 +163,7 @@ func TestTheLogIsPaged(t *testing.T) {
 	}
 }
 
-func TestTheREADMEListsEveryAddress(t *testing.T) {
+func TestSimulator_READMEListsEveryAddress(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	readme, err := os.ReadFile("README.md")
@@ -185,7 +185,7 @@ func TestTheREADMEListsEveryAddress(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
+func TestSimulator_OnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.PublicURL = "https://sim.product.com:8443/" })
 	for host, want := range map[string]int{
@@ -209,7 +209,7 @@ func TestOnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestNowhere(t *testing.T) {
+func TestSimulator_UnknownAddressesAre404(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.api(t, "GET", "/api/v1/nothing", "", 404)

@@ -29,7 +29,7 @@ func submatch(t *testing.T, pattern *regexp.Regexp, text string) string {
 	return m[1]
 }
 
-func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
+func TestSimulator_SigningInByPhoneAndSecondFactor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "+1 555 0100", MFA: true}); err != nil {
@@ -59,7 +59,7 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 	}
 }
 
-func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
+func TestSimulator_ChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
@@ -69,7 +69,7 @@ func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	}
 }
 
-func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
+func TestSimulator_PhoneOfNobodyGetsNoCode(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, phone := range []string{"", "+1 555 0199"} {
@@ -79,7 +79,7 @@ func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
 	}
 }
 
-func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
+func TestSimulator_TextMessagesCodeCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "1"}); err != nil {
@@ -108,7 +108,7 @@ func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
 	}
 }
 
-func TestSigningOutOfThePlatform(t *testing.T) {
+func TestSimulator_SigningOutOfThePlatform(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	b := browser(t)
@@ -127,7 +127,7 @@ func TestSigningOutOfThePlatform(t *testing.T) {
 	d.mu.Unlock()
 }
 
-func TestASessionEnds(t *testing.T) {
+func TestSimulator_SessionEnds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.mu.Lock()

@@ -88,7 +88,7 @@ func (d *desk) token(t *testing.T, flaw string) string {
 	return d.api(t, "POST", "/_sim/tokens", `{"user":"ada","flaw":"`+flaw+`"}`, 200)["token"].(string)
 }
 
-func TestTokens(t *testing.T) {
+func TestSimulator_TokensAndTheirFlaws(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	good, err := d.verify(t, d.token(t, ""))
@@ -108,7 +108,7 @@ func TestTokens(t *testing.T) {
 	d.api(t, "POST", "/_sim/tokens", `{"user":"nobody"}`, 404)
 }
 
-func TestKeysRotate(t *testing.T) {
+func TestSimulator_KeysRotate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	before := d.token(t, "")

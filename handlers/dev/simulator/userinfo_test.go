@@ -26,7 +26,7 @@ func (d *desk) code(t *testing.T, user string) string {
 	return code
 }
 
-func TestACodeIsExchangedOnceForItsUser(t *testing.T) {
+func TestSimulator_CodeIsExchangedOnceForItsUser(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	code := d.code(t, "ada")
@@ -48,7 +48,7 @@ func TestACodeIsExchangedOnceForItsUser(t *testing.T) {
 	}
 }
 
-func TestUserInfoRefuses(t *testing.T) {
+func TestSimulator_UserInfoRefuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	good := d.code(t, "ada")
@@ -71,7 +71,7 @@ func TestUserInfoRefuses(t *testing.T) {
 	}
 }
 
-func TestACodeExpires(t *testing.T) {
+func TestSimulator_CodeExpires(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	code := d.code(t, "ada")
@@ -83,14 +83,14 @@ func TestACodeExpires(t *testing.T) {
 	}
 }
 
-func TestACodeIsForSomebodyKnown(t *testing.T) {
+func TestSimulator_CodeIsForSomebodyKnown(t *testing.T) {
 	t.Parallel()
 	if _, err := newDesk(t, nil).IssueCode("nobody"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("IssueCode = %v, want ErrUnknown", err)
 	}
 }
 
-func TestUserInfoMisbehavesOnRequest(t *testing.T) {
+func TestSimulator_UserInfoMisbehavesOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestUserInfoMisbehavesOnRequest(t *testing.T) {
 	}
 }
 
-func TestUserInfoIsSlowOnRequest(t *testing.T) {
+func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	const delay = 150 * time.Millisecond
@@ -137,7 +137,7 @@ func TestUserInfoIsSlowOnRequest(t *testing.T) {
 	}
 }
 
-func TestTheDelayEndsWhenItIsTurnedOff(t *testing.T) {
+func TestSimulator_DelayEndsWhenItIsTurnedOff(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{UserInfoDelay: time.Hour})
@@ -157,7 +157,7 @@ func TestTheDelayEndsWhenItIsTurnedOff(t *testing.T) {
 	}
 }
 
-func TestTheAnswerFollowsTheSubscription(t *testing.T) {
+func TestSimulator_AnswerFollowsTheSubscription(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	check := func(subscription, tenant string) {

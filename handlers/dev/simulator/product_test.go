@@ -16,7 +16,7 @@ func (d *desk) check(t *testing.T, script, own string) ScriptCheck {
 	return got
 }
 
-func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
+func TestSimulator_SchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 	t.Parallel()
 	own := "CREATE TABLE notes (\n\tid bigint\n);\n"
 	var broken error
@@ -46,7 +46,7 @@ func TestTheSchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutTheProductsOwnATextIsCompared(t *testing.T) {
+func TestSimulator_WithoutTheProductsOwnATextIsCompared(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	if got := d.check(t, "SELECT 1;", ""); got != (ScriptCheck{}) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestFaultsTravelAsJSON(t *testing.T) {
+func TestSimulator_FaultsTravelAsJSON(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	status, text := call(t, "POST", d.url+"/_sim/faults", `{"userInfoDelay":"1.5s","deliveryBurst":3,"deliverySignature":"missing"}`)
@@ -26,7 +26,7 @@ func TestFaultsTravelAsJSON(t *testing.T) {
 	}
 }
 
-func TestFaultsThatMeanNothingAreRefused(t *testing.T) {
+func TestSimulator_FaultsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, body := range []string{
@@ -42,7 +42,7 @@ func TestFaultsThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
-func TestEverySwitchTurnsSomethingOnAndOff(t *testing.T) {
+func TestSimulator_EverySwitchTurnsSomethingOnAndOff(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, s := range switches() {
