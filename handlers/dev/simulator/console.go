@@ -60,8 +60,8 @@ func (p *Platform) snapshot() snapshot {
 	defer p.lock()()
 	s := p.state
 	return snapshot{
-		s.Product.withoutSecrets(), slices.Clone(s.Tenants), slices.Clone(s.Users), p.faults, slices.Clone(s.Probes),
-		slices.Clone(s.Orders), slices.Clone(s.Invoices), slices.Clone(s.Deliveries), slices.Clone(p.exchanges), s.SchemaScript, p.revision,
+		s.Product.withoutSecrets(), copied(s.Tenants), copied(s.Users), p.faults, copied(s.Probes),
+		copied(s.Orders), copied(s.Invoices), copied(s.Deliveries), copied(p.exchanges), s.SchemaScript, p.revision,
 	}
 }
 

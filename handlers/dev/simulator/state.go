@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -66,16 +66,19 @@ func lookup[T keyed](p *Platform, list *[]T, id string) (out T, err error) {
 	return out, err
 }
 
-// all returns a copy of a list, never nil.
+// copied returns a copy of a list, never nil: JSON has [] for it.
+func copied[T any](list []T) []T { return append([]T{}, list...) }
+
+// all is copied under the lock.
 func all[T any](p *Platform, list *[]T) []T {
 	defer p.lock()()
-	return append([]T{}, *list...)
+	return copied(*list)
 }
 
 // keepLast appends to a list that keeps its last n elements.
 func keepLast[T any](list []T, n int, element T) []T {
 	list = append(list, element)
-	return append([]T(nil), list[max(0, len(list)-n):]...)
+	return slices.Delete(list, 0, max(0, len(list)-n))
 }
 
 func (p *Platform) load() error {
@@ -112,8 +115,8 @@ func (p *Platform) keepState(ctx context.Context) {
 	}
 }
 
-// save writes a new file beside the state file, with the mode 0600 of
-// os.CreateTemp, and renames it: no reader meets half of one.
+// save writes a new file beside the state file and renames it: no reader meets
+// half of one. It is called by one goroutine at a time.
 func (p *Platform) save() error {
 	path := p.options.StateFile
 	if path == "" {
@@ -122,17 +125,14 @@ func (p *Platform) save() error {
 	unlock := p.lock()
 	text, err := json.MarshalIndent(p.state, "", "\t")
 	unlock()
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
 	if err != nil {
 		return fmt.Errorf("state file: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("state file: %w", err)
-	}
-	defer os.Remove(file.Name()) // does nothing after the rename
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("state file: %w", err)
-	}
-	return os.Rename(file.Name(), path)
+	return nil
 }
