@@ -1,13 +1,13 @@
 package conformance
 
 import (
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/subproduct/handlers/dev/simulator"
@@ -71,20 +71,18 @@ func checkCodeOneTime(c *check) string {
 	return fmt.Sprintf("the second browser: %d, no session", page.status)
 }
 
-func checkCodeUnknown(c *check) string { return c.refuses("?code=sso_" + rand.Text()) }
-
-func checkCodeMissing(c *check) (seen string) {
-	during("without code", func() { seen = c.refuses("") })
-	during("with an empty code", func() { c.refuses("?code=") })
-	return seen
-}
-
-// refuses visits the callback address with a query that must make no session.
-func (c *check) refuses(query string) string {
-	browser := newBrowser()
-	page, _ := c.follow(browser, c.at(c.callbackPath+query))
-	c.nobody(browser)
-	return fmt.Sprintf("%d, no session", page.status)
+// visitMakesNoSession visits the callback address with each query.
+func visitMakesNoSession(queries ...string) func(*check) string {
+	return func(c *check) string {
+		var seen []string
+		for _, query := range queries {
+			browser := newBrowser()
+			page, _ := c.follow(browser, c.at(c.callbackPath+query))
+			during("with the query "+strconv.Quote(query), func() { c.nobody(browser) })
+			seen = append(seen, fmt.Sprintf("%d, no session", page.status))
+		}
+		return strings.Join(seen, "; ")
+	}
 }
 
 // checkExchangeCall judges the call of user-info (contract, section 4.1).

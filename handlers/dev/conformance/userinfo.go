@@ -1,37 +1,31 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
 	"example.com/subproduct/handlers/dev/simulator"
 )
 
-func checkUserInfoError(c *check) string {
-	return c.broken(simulator.Faults{UserInfoStatus: http.StatusInternalServerError})
-}
-
-func checkUserInfoGarbage(c *check) string {
-	var seen []string
-	for _, body := range []string{simulator.BodyGarbage, simulator.BodyNumbers, simulator.BodyCut} {
-		during(body, func() { seen = append(seen, c.broken(simulator.Faults{UserInfoBody: body})) })
+// whileUserInfo signs a user in while user-info answers wrongly, in each way.
+func whileUserInfo(answers ...simulator.Faults) func(*check) string {
+	return func(c *check) string {
+		defer c.platform.SetFaults(simulator.Faults{})
+		var seen []string
+		for _, f := range answers {
+			c.platform.SetFaults(f)
+			browser := newBrowser()
+			a := c.arrive(browser, c.anyUser())
+			during(cmp.Or(f.UserInfoBody, "500"), func() { c.nobody(browser) })
+			c.staysHealthy()
+			seen = append(seen, fmt.Sprintf("%d, no session", a.page.status))
+		}
+		return strings.Join(seen, "; ")
 	}
-	return strings.Join(seen, "; ")
-}
-
-// broken signs a user in while user-info answers wrongly.
-func (c *check) broken(f simulator.Faults) string {
-	c.platform.SetFaults(f)
-	defer c.platform.SetFaults(simulator.Faults{})
-	browser := newBrowser()
-	a := c.arrive(browser, c.anyUser())
-	c.nobody(browser)
-	c.staysHealthy()
-	return fmt.Sprintf("%d, no session", a.page.status)
 }
 
 // hold keeps user-info from answering until release is called.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"testing/iotest"
 
 	"example.com/subproduct/handlers/platform"
 )
@@ -38,21 +39,17 @@ func checkLarge(c *check) string {
 	return a.String()
 }
 
-func checkBrokenJSON(c *check) string {
-	return c.declines([]byte(`{"eventType":"subscription.created","tenantSlug":`))
-}
-
-func checkEmpty(c *check) string { return c.declines(nil) }
-
 // declines delivers what is no event: a 2xx would acknowledge what cannot have
 // been read, a 5xx is a fault of the receiver.
-func (c *check) declines(body []byte) string {
-	a := c.deliver(body)
-	if a.status/100 != 4 {
-		fail("answered %s, not 4xx", a)
+func declines(body string) func(*check) string {
+	return func(c *check) string {
+		a := c.deliver([]byte(body))
+		if a.status/100 != 4 {
+			fail("answered %s, not 4xx", a)
+		}
+		c.staysHealthy()
+		return a.String()
 	}
-	c.staysHealthy()
-	return a.String()
 }
 
 // namedBody is an unusual body to deliver.
@@ -96,7 +93,7 @@ func checkCutOff(c *check) string {
 	m := c.member("first")
 	body := c.event(cancelled, m.user.Tenant)
 	request := c.delivery(bytes.NewReader(body), platform.Sign(c.secret, body)) // which sets the length
-	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:len(body)/2]), cutOff{}))
+	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:len(body)/2]), iotest.ErrReader(errors.New("cut off"))))
 	var a answer
 	if err := try(func() { a = c.do(newServer(), request) }); err == nil && a.ok() {
 		fail("half of an event was answered %s", a)
@@ -105,8 +102,3 @@ func checkCutOff(c *check) string {
 	c.staysHealthy()
 	return "not processed"
 }
-
-// cutOff is the end of a body whose sender went away.
-type cutOff struct{}
-
-func (cutOff) Read([]byte) (int, error) { return 0, errors.New("cut off") }
