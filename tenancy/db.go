@@ -35,7 +35,8 @@ type DB struct {
 	forget   []string             // what every transaction ends with
 	lanes    *lanes.Lanes         // the connections of the requests
 	sessions *pgxpool.Pool        // and of the sessions' queries
-	tracer   pgx.QueryTracer      // of the product's statements; may be nil
+	lookups  *lookups
+	tracer   pgx.QueryTracer // of the product's statements; may be nil
 	// statements are the texts of the product's statements.
 	statements statements
 	// keepsStatements: a pooler does, says the URL, which names a mode.
@@ -92,6 +93,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	db := &DB{options: o, log: o.Logger}
+	db.lookups = &lookups{db: db}
 	if err := db.readMigrations(); err != nil {
 		return nil, err
 	}

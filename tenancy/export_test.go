@@ -27,3 +27,10 @@ func Measure(ctx context.Context) {
 	t := &tracer{&DB{}}
 	t.TraceQueryEnd(t.TraceQueryStart(ctx, nil, pgx.TraceQueryStartData{SQL: "SELECT 1"}), nil, pgx.TraceQueryEndData{})
 }
+
+// LookupsWaiting is how many sessions are asked for and in no statement yet.
+func (db *DB) LookupsWaiting() int {
+	db.lookups.mu.Lock()
+	defer db.lookups.mu.Unlock()
+	return len(db.lookups.waiting)
+}

@@ -15,9 +15,10 @@ import (
 // tables are in use and one that is not what the registry says keep nobody back.
 func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 40, versionTwo)
-	exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b text;
-		ALTER TABLE tenant_t009.a ADD COLUMN b text; UPDATE tenant_t009.schema_migrations SET version = 2`)
+	url, db := town(t, 40, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
+		"000002_b.up.sql", "ALTER TABLE a ALTER COLUMN id TYPE int; CREATE TABLE IF NOT EXISTS b (n int); INSERT INTO b VALUES (1)"))
+	exec(t, url, `CREATE VIEW tenant_t007.in_the_way AS SELECT id FROM tenant_t007.a;
+		CREATE TABLE tenant_t009.b (n int); INSERT INTO tenant_t009.b VALUES (1); UPDATE tenant_t009.schema_migrations SET version = 2`)
 	reader, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +40,8 @@ func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 	if n := query[int](t, url, `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND migrate_error IS NULL`); n != 39 {
 		t.Errorf("%d are at version 2, want 39", n)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM information_schema.columns WHERE table_schema LIKE 'tenant_t%' AND table_name = 'a' AND column_name = 'b'`); n != 40 {
-		t.Errorf("%d have the column, want 40, of which one had it before", n)
+	if n := query[int](t, url, `SELECT count(*) FROM tenant_t009.b`); n != 1 {
+		t.Errorf("what had been run there before was run again: %d rows", n)
 	}
 }
 

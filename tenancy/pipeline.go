@@ -36,7 +36,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 		}
 	}
 	var q pgx.ExtendedQueryBuilder
-	if err := q.Build(b.conn.TypeMap(), kept, m.args); err != nil {
+	if err := q.Build(b.conn.TypeMap(), b.described(m, kept), m.args); err != nil {
 		return nil, err
 	}
 	kept, plan := b.plan(m, kept) // last: a plan that is counted as made is sent

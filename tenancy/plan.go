@@ -59,6 +59,15 @@ func (b *backend) plan(m *message, kept *pgconn.StatementDescription) (*pgconn.S
 	return p.kept, p
 }
 
+// described is what is known of what plan returns: the tenant's own may have been
+// made when tables were others.
+func (b *backend) described(m *message, kept *pgconn.StatementDescription) *pgconn.StatementDescription {
+	if p := b.plans[planKey{m.statement, m.slug}]; p != nil && p.kept != nil {
+		return p.kept
+	}
+	return kept
+}
+
 // send queues the making of a plan.
 func (p *plan) send(to *pgconn.Pipeline, m *message) {
 	if p != nil && p.fresh {

@@ -143,7 +143,7 @@ func TestQuery_LeavesNothingOnItsConnection(t *testing.T) {
 // for a tenant's statement.
 func TestQuery_ATemporaryTableIsNotThere(t *testing.T) {
 	t.Parallel()
-	db := open(t, tenancy.Options{URL: pgtest.URL(t), Tenant: things, MaxConns: 1, Configure: func(c *pgxpool.Config) {
+	db := open(t, tenancy.Options{URL: pgtest.URL(t), Tenant: things, Requests: 1, Configure: func(c *pgxpool.Config) {
 		ready := c.AfterConnect
 		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, `CREATE TEMP TABLE scratch AS SELECT 'acme'::text AS owner`)
@@ -205,12 +205,25 @@ func TestQuery_TablesOfDifferentVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	owned := func(ctx context.Context) {
+		t.Helper()
+		var n int
+		if err := db.QueryRow(ctx, `SELECT count(*) FROM things WHERE owner = $1`, 7).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range 8 {
 		read(acme)
 		read(globex)
 		if i == 5 {
 			exec(t, url, `ALTER TABLE tenant_acme.things ADD COLUMN later int; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE varchar`)
 		}
+	}
+	// Here the result is the same, and what is sent is not.
+	exec(t, url, `ALTER TABLE tenant_acme.things ALTER COLUMN owner TYPE int USING 7; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE bigint USING 7`)
+	for range 8 {
+		owned(acme)
+		owned(globex)
 	}
 }
 

@@ -35,23 +35,11 @@ func hashToken(token string) []byte {
 // trip. found is false for a token that is unknown, expired or of a tenant that
 // is not active: a cancellation needs no other check anywhere.
 func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
-	var slug, status, plan *string
-	var version *int64
-	err = db.sessions.QueryRow(ctx, `
-		SELECT s.data, t.slug, t.status, t.plan_type, t.schema_version
-		FROM public.sessions s LEFT JOIN public.tenants t ON t.slug = s.tenant_slug
-		WHERE s.token_hash = $1 AND s.expires_at > now() AND (s.tenant_slug IS NULL OR t.status = 'active')`,
-		hashToken(token)).Scan(&data, &slug, &status, &plan, &version)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, Tenant{}, false, nil
-	}
+	w, err := db.lookups.find(ctx, token)
 	if err != nil {
 		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
 	}
-	if slug != nil {
-		tenant = Tenant{Slug: Slug{*slug}, Status: *status, PlanType: *plan, SchemaVersion: *version}
-	}
-	return data, tenant, true, nil
+	return w.data, w.tenant, w.found, nil
 }
 
 // SaveSession writes a new session under its token. A session of a tenant is

@@ -1,6 +1,7 @@
 package localpg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -60,9 +61,10 @@ func (a account) give(path string) error {
 // socket: its path has at most 103 bytes.
 const tempPrefix = "/tmp/localpg-"
 
-// tempDir makes a directory that only this user may enter.
-func (a account) tempDir() (string, error) {
-	dir, err := os.MkdirTemp(filepath.Split(tempPrefix))
+// tempDir makes a directory in root, or else in /tmp, that only this user may enter.
+func (a account) tempDir(root string) (string, error) {
+	tmp, name := filepath.Split(tempPrefix)
+	dir, err := os.MkdirTemp(cmp.Or(root, tmp), name)
 	if err != nil {
 		return "", err
 	}

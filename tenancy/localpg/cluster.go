@@ -14,7 +14,7 @@ import (
 // the account cannot enter that, in the account's home.
 func (s *Server) makeBase(ctx context.Context) (err error) {
 	if s.options.DataDir == "" {
-		s.base, err = s.account.tempDir()
+		s.base, err = s.account.tempDir(s.options.TempDir)
 		s.scratch = s.base
 		return err
 	}

@@ -24,6 +24,9 @@ var ErrInUse = errors.New("the data directory is in use")
 type Options struct {
 	// DataDir is where the data is kept. When empty, the data ends with the server.
 	DataDir string
+	// TempDir is where a temporary server has its directory; empty: /tmp. Its path is short, for
+	// that of a socket has at most 103 bytes.
+	TempDir string
 	// Fast is for tests: a crash of the machine loses data, a crash of postgres alone does not.
 	Fast bool
 	// Params are further settings of PostgreSQL. They win over ours, except for the address.

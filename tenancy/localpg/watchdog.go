@@ -24,7 +24,7 @@ type watchdog struct {
 // makeScratch makes the directory of the socket, unless it is there, and the watchdog of it.
 func (s *Server) makeScratch(context.Context) (err error) {
 	if s.scratch == "" {
-		if s.scratch, err = s.account.tempDir(); err != nil {
+		if s.scratch, err = s.account.tempDir(""); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,8 +21,13 @@ var shared = sync.OnceValues(start)
 
 var databases atomic.Int64
 
+// dirEnv names a directory in memory for the servers' data, with some GB free (PostgreSQL 15 or
+// later). Databases are made and dropped in less than half the time there.
+const dirEnv = "PGTEST_DIR"
+
 func start() (*localpg.Server, error) {
-	s, err := localpg.Start(context.Background(), localpg.Options{Fast: true, Params: map[string]string{"max_connections": "300"}})
+	s, err := localpg.Start(context.Background(), localpg.Options{
+		Fast: true, TempDir: os.Getenv(dirEnv), Params: map[string]string{"max_connections": "300"}})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func URL(t testing.TB) string {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := execute(s, "postgres", "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	if err := execute(s, "postgres", create(name)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -66,6 +72,16 @@ func URL(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return address
+}
+
+// create copies files where they are in memory; since PostgreSQL 15 it would write them to the
+// log otherwise.
+func create(name string) string {
+	sql := "CREATE DATABASE " + name + " TEMPLATE template0"
+	if os.Getenv(dirEnv) == "" {
+		return sql
+	}
+	return sql + " STRATEGY file_copy"
 }
 
 // execute runs statements as the superuser.
