@@ -33,8 +33,8 @@ func outboundClient() *http.Client {
 	}
 }
 
-// parcel is what one attempt sends.
-type parcel struct {
+// outgoing is what one attempt sends.
+type outgoing struct {
 	url, signature string
 	body           []byte
 	fault          string // what is done to it on purpose, in words
@@ -58,23 +58,23 @@ func (p *Platform) attempt(ctx context.Context, id string) {
 
 // claim marks the delivery as under way and returns what to send; not ok when it
 // is under way already, or finished.
-func (p *Platform) claim(id string) (out parcel, ok bool) {
+func (p *Platform) claim(id string) (out outgoing, ok bool) {
 	defer p.lock()()
 	d, err := find(p.state.Deliveries, id)
 	if err != nil || d.busy || d.Status != DeliveryPending {
 		return out, false
 	}
 	d.busy, d.held, d.NextAttempt = true, false, time.Time{}
-	out = parcel{url: p.state.Product.WebhookURL, body: []byte(d.Body)}
+	out = outgoing{url: p.state.Product.WebhookURL, body: []byte(d.Body)}
 	out.signature = platform.Sign(p.state.Product.WebhookSecret, out.body)
-	p.faults.spoil(&out, len(d.Attempts))
+	p.faults.apply(&out, len(d.Attempts))
 	d.Signature = out.signature
 	return out, true
 }
 
 // post makes one attempt: an answer's header within 5 seconds, or it failed
 // (contract, section 6).
-func (p *Platform) post(ctx context.Context, out parcel) (a Attempt) {
+func (p *Platform) post(ctx context.Context, out outgoing) (a Attempt) {
 	a = Attempt{At: time.Now().UTC(), Fault: out.fault}
 	if out.drop {
 		a.Error = "nothing was sent"
@@ -94,7 +94,7 @@ func (p *Platform) post(ctx context.Context, out parcel) (a Attempt) {
 	return a
 }
 
-func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response, error) {
+func (p *Platform) outboundPost(ctx context.Context, out outgoing) (*http.Response, error) {
 	if out.url == "" {
 		return nil, errors.New("the product has no webhook address")
 	}

@@ -65,8 +65,8 @@ func (p *Platform) snapshot() snapshot {
 	}
 }
 
-// shownRevision counts changes: the console asks it whether to look again.
-func (p *Platform) shownRevision() int {
+// currentRevision counts changes: the console asks it whether to look again.
+func (p *Platform) currentRevision() int {
 	defer p.lock()()
 	return p.revision
 }

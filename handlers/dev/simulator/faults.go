@@ -61,8 +61,8 @@ func (p *Platform) SetFaults(f Faults) {
 	}
 }
 
-// spoil applies the faults to an attempt; made counts those before it.
-func (f Faults) spoil(out *parcel, made int) {
+// apply puts the faults into an attempt; made counts those before it.
+func (f Faults) apply(out *outgoing, made int) {
 	if f.DeliveryAttempts > 0 && made >= f.DeliveryAttempts {
 		return
 	}

@@ -111,7 +111,7 @@ func (p *Platform) namedRoutes() []route {
 func (p *Platform) simulatorRoutes() []route {
 	return []route{
 		{"GET /_sim/state", "", "Product (without secrets), tenants, users, faults, probes, orders, invoices.", list(func() any { return p.snapshot() })},
-		{"GET /_sim/revision", "", `{"revision"}, a number that changes whenever anything does.`, list(func() any { return map[string]int{"revision": p.shownRevision()} })},
+		{"GET /_sim/revision", "", `{"revision"}, a number that changes whenever anything does.`, list(func() any { return map[string]int{"revision": p.currentRevision()} })},
 		{"POST /_sim/reset", "", "Forgets everything but product, schema script and keys.", action(p, func() error { p.Reset(); return nil })},
 		{"POST /_sim/tenants", `{"slug","name","plan","users":[{"id","email","name","phone"}]}`, "A tenant, without any event.", endpoint(p, p.apiTenant)},
 		{"POST /_sim/subscribe", `{"slug","plan","name","email","signIn"}`, `{"delivery","user","url"}; sends subscription.created. url, with signIn: the callback address with a code.`, endpoint(p, p.subscribe)},

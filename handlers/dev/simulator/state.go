@@ -103,7 +103,7 @@ func (p *Platform) load() error {
 func (p *Platform) keepState(ctx context.Context) {
 	const settle = 250 * time.Millisecond
 	for saved := -1; ; {
-		if now := p.shownRevision(); now != saved {
+		if now := p.currentRevision(); now != saved {
 			if err := p.save(); err != nil {
 				p.options.Logger.Error("simulator state not saved", "error", err)
 			}

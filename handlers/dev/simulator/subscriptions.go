@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
@@ -31,10 +32,12 @@ func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
 		event["tenantSlug"] = t.Slug
 	}
 	if t != nil && !bare {
-		event["data"] = map[string]string{
+		data := map[string]string{
 			"tenantName": t.Name, "tenantStatus": t.Status, "subscriptionId": t.Subscription.ID,
 			"planType": t.Subscription.Plan, "subscriptionStatus": t.subscriptionStatus(),
 		}
+		maps.DeleteFunc(data, func(_, value string) bool { return value == "" })
+		event["data"] = data
 	}
 	return json.Marshal(event)
 }

@@ -60,8 +60,8 @@ func (s faultSwitch) isOn(f Faults) bool {
 	return field.Equal(value) || value.Kind() != reflect.String && !field.IsZero()
 }
 
-// Broken returns the names of the faults that are on.
-func (f Faults) Broken() (names []string) {
+// On returns the names of the faults that are on.
+func (f Faults) On() (names []string) {
 	for _, s := range switches() {
 		if s.isOn(f) {
 			names = append(names, s.Name)

@@ -49,8 +49,8 @@ func TestSimulator_EverySwitchTurnsSomethingOnAndOff(t *testing.T) {
 		if status, text := call(t, "POST", d.url+"/_sim/faults/switch", `{"fault":"`+s.Key+`","on":true}`); status != 200 {
 			t.Errorf("%s on: %d %s", s.Key, status, text)
 		}
-		if on := d.Faults(); on == (Faults{}) || on.check() != nil || len(on.Broken()) != 1 || on.Broken()[0] != s.Name {
-			t.Errorf("%s on: %+v, called %q", s.Key, on, on.Broken())
+		if on := d.Faults(); on == (Faults{}) || on.check() != nil || len(on.On()) != 1 || on.On()[0] != s.Name {
+			t.Errorf("%s on: %+v, called %q", s.Key, on, on.On())
 		}
 		if call(t, "POST", d.url+"/_sim/faults/switch", `{"fault":"`+s.Key+`","on":false}`); d.Faults() != (Faults{}) {
 			t.Errorf("%s off leaves %+v", s.Key, d.Faults())
