@@ -40,7 +40,7 @@ func (c *check) cancel() *member {
 		c.member("second")
 		gone := c.join()
 		during("tenant.cancelled", func() { c.accept(c.event(cancelled, gone.user.Tenant)) })
-		c.walk.cancelled = gone
+		c.cancelled = gone
 	}
 	return c.cancelled
 }

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
@@ -61,32 +62,13 @@ func (p *Platform) Token(issuer, userID, flaw string) (string, error) {
 }
 
 // sign makes a token with a flaw.
-func sign(c claims, key jose.JSONWebKey, flaw string) (token string, err error) {
-	algorithm := jose.RS256
-	switch flaw {
-	case "", TokenAltered, TokenAlgNone:
-	case TokenExpired:
-		c.IssuedAt, c.Expires = c.IssuedAt-2*3600, c.IssuedAt-3600
-	case TokenNotYet:
-		c.NotBefore, c.Expires = c.IssuedAt+3600, c.Expires+3600
-	case TokenWrongIssuer:
-		c.Issuer = "https://another.example"
-	case TokenWrongAudience:
-		c.Audience = "another-product"
-	case TokenWrongKey:
-		key, err = newKey(key.KeyID)
-	case TokenUnknownKey:
-		key, err = newKey("key_unknown")
-	case TokenHS256:
-		algorithm = jose.HS256
-		key.Key, err = publicPEM(key)
-	default:
-		err = fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw)
+func sign(c claims, key jose.JSONWebKey, flaw string) (string, error) {
+	algorithm, key, err := flawedKey(key, flaw)
+	if err != nil || !c.setFlaw(flaw) {
+		return "", cmp.Or(err, fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw))
 	}
+	token, err := compact(c, algorithm, key)
 	if err != nil {
-		return "", err
-	}
-	if token, err = compact(c, algorithm, key); err != nil {
 		return "", err
 	}
 	parts := strings.Split(token, ".")
@@ -99,6 +81,38 @@ func sign(c claims, key jose.JSONWebKey, flaw string) (token string, err error) 
 		return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + parts[1] + ".", nil
 	}
 	return token, nil
+}
+
+// setFlaw changes the claims, and says whether there is such a flaw.
+func (c *claims) setFlaw(flaw string) (known bool) {
+	switch flaw {
+	case "", TokenAltered, TokenAlgNone, TokenWrongKey, TokenUnknownKey, TokenHS256: // not in the claims
+	case TokenExpired:
+		c.IssuedAt, c.Expires = c.IssuedAt-2*3600, c.IssuedAt-3600
+	case TokenNotYet:
+		c.NotBefore, c.Expires = c.IssuedAt+3600, c.Expires+3600
+	case TokenWrongIssuer:
+		c.Issuer = "https://another.example"
+	case TokenWrongAudience:
+		c.Audience = "another-product"
+	default:
+		return false
+	}
+	return true
+}
+
+// flawedKey returns what signs the token.
+func flawedKey(key jose.JSONWebKey, flaw string) (_ jose.SignatureAlgorithm, _ jose.JSONWebKey, err error) {
+	switch flaw {
+	case TokenWrongKey:
+		key, err = newKey(key.KeyID)
+	case TokenUnknownKey:
+		key, err = newKey("key_unknown")
+	case TokenHS256:
+		key.Key, err = publicPEM(key)
+		return jose.HS256, key, err
+	}
+	return jose.RS256, key, err
 }
 
 // compact is the token in its usual form, of three parts.
