@@ -22,21 +22,21 @@ const (
 // on until it is turned off; the zero value is a platform that keeps the
 // contract.
 type Faults struct {
-	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before user-info answers, unless it is turned off; the code is spent before
-	UserInfoStatus int           `json:"userInfoStatus"` // user-info's answer, instead of 200
+	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before the answer; the code is spent at once
+	UserInfoStatus int           `json:"userInfoStatus"` // instead of 200
 	UserInfoBody   string        `json:"userInfoBody"`   // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
 
-	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each delivery, sent at the same time
-	DeliveryBurst      int           `json:"deliveryBurst"`      // further events like it, each with its own eventId, at the same time
-	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two deliveries change places (waiting at most 10 s)
+	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each, at the same time
+	DeliveryBurst      int           `json:"deliveryBurst"`      // further events with ids of their own, likewise
+	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two change places, within 10 s
 	DeliveryDelay      time.Duration `json:"deliveryDelay"`      // before each first attempt
-	DeliveryDrop       bool          `json:"deliveryDrop"`       // attempts that never leave
-	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // attempts whose connection ends half-way through the body
+	DeliveryDrop       bool          `json:"deliveryDrop"`       // nothing is sent
+	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // the connection ends half-way
 	DeliverySignature  string        `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
-	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of the type and the tenant alone: events of one kind are the same bytes
-	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many attempts of each delivery the last three spoil; 0: all
+	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of type and tenant alone
+	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many drop, cut and signature apply to; 0: all
 
-	HealthDelay time.Duration `json:"healthDelay"` // before the next probe reaches the product, within its 5 s; that one only
+	HealthDelay time.Duration `json:"healthDelay"` // of the next probe alone, within its 5 s
 }
 
 // Values of Faults.DeliverySignature.

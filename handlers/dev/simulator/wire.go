@@ -23,7 +23,8 @@ const maxInput = 16 << 20
 func decode(w http.ResponseWriter, r *http.Request, in any) error {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxInput))
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if isForm := kind == "application/x-www-form-urlencoded"; err == nil && isForm && !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	isObject := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if err == nil && kind == "application/x-www-form-urlencoded" && !isObject {
 		var form url.Values
 		if form, err = url.ParseQuery(string(text)); err == nil {
 			text, err = formJSON(form, reflect.TypeOf(in).Elem())
