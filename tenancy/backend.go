@@ -66,7 +66,7 @@ const enterPooledSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL
 // transaction, in a round trip to the server.
 func forgetSQL(opened map[string]string) []string {
 	sql := []string{
-		`CLOSE ALL`, `SET SESSION AUTHORIZATION DEFAULT`, `RESET ALL`, `SET search_path TO public`, `UNLISTEN *`,
+		`CLOSE ALL`, `SET SESSION AUTHORIZATION DEFAULT`, `RESET ALL`, `SET search_path TO pg_catalog`, `UNLISTEN *`,
 		`SELECT pg_advisory_unlock_all()`, `DISCARD TEMP`, `DISCARD SEQUENCES`,
 	}
 	for _, name := range slices.Sorted(maps.Keys(opened)) {
@@ -75,10 +75,12 @@ func forgetSQL(opened map[string]string) []string {
 	return sql
 }
 
-// ready is the AfterConnect of the requests' connections.
+// ready is the AfterConnect of every connection. Between transactions names are
+// looked up in pg_catalog alone: no tenant's table is there, and no function that
+// somebody has planted in public. Our own SQL names its tables with their schema.
 func (db *DB) ready(ctx context.Context, conn *pgx.Conn) error {
 	var pid uint32
-	err := conn.QueryRow(ctx, `SELECT pg_backend_pid(), set_config('search_path', 'public', false)`, pgx.QueryExecModeExec).Scan(&pid, nil)
+	err := conn.QueryRow(ctx, `SELECT pg_backend_pid(), set_config('search_path', 'pg_catalog', false)`, pgx.QueryExecModeExec).Scan(&pid, nil)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestNoStatementWithoutATenant(t *testing.T) {
 		if n := sent.n.Load() - before; !errors.Is(err, c.want) || n > c.most {
 			t.Errorf("%s: %v after %d statements, want %v after at most %d", name, err, n, c.want, c.most)
 		}
-		if path := tenancy.SearchPath(t.Context(), db); path != "public" {
+		if path := tenancy.SearchPath(t.Context(), db); path != "pg_catalog" {
 			t.Errorf("%s: the connection is left at %q", name, path)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAConnectionForgetsItsTenant(t *testing.T) {
 		if err != nil || readErr != nil || len(seen) != 0 {
 			t.Errorf("%d: %v; then another tenant sees %v, %v", i, err, seen, readErr)
 		}
-		if path := tenancy.SearchPath(t.Context(), db); path != "public" {
+		if path := tenancy.SearchPath(t.Context(), db); path != "pg_catalog" {
 			t.Errorf("%d: the connection is left at %q", i, path)
 		}
 	}

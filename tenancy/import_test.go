@@ -313,7 +313,7 @@ func TestImport_ThroughAPooler(t *testing.T) {
 	}
 	left := query[string](t, through, `
 		SELECT concat_ws(' ', current_setting('search_path'), current_setting('row_security'), current_setting('check_function_bodies'))`)
-	if left != "public on on" {
+	if left != "pg_catalog on on" {
 		t.Errorf("left on the pooler's connection: %s", left)
 	}
 	purge(t, db, "acme")

@@ -133,7 +133,7 @@ func TestQuery_LeavesNothingOnItsConnection(t *testing.T) {
 				wantClean(t, globex, db, left, check)
 			}
 		}
-		if path := tenancy.SearchPath(t.Context(), db); path != "public" {
+		if path := tenancy.SearchPath(t.Context(), db); path != "pg_catalog" {
 			t.Errorf("the connection is left at %q", path)
 		}
 	})

@@ -38,7 +38,7 @@ func TestInTx_ATenantCancelledMeanwhile(t *testing.T) {
 			if !errors.Is(err, tenancy.ErrTenantCancelled) {
 				t.Errorf("opened afterwards: %v, want ErrTenantCancelled", err)
 			}
-			if path := tenancy.SearchPath(t.Context(), db); path != "public" {
+			if path := tenancy.SearchPath(t.Context(), db); path != "pg_catalog" {
 				t.Errorf("the connection is left at %q", path)
 			}
 			if err := db.Restore(t.Context(), slug(t, "acme")); err != nil {

@@ -150,8 +150,8 @@ func TestOutsideInTxATenantsTableDoesNotExist(t *testing.T) {
 	if err := add(ctx, db, "acme"); err != nil {
 		t.Fatal(err)
 	}
-	if got := tenancy.SearchPath(t.Context(), db); got != "public" {
-		t.Errorf("search_path outside of InTx is %q, want public", got)
+	if got := tenancy.SearchPath(t.Context(), db); got != "pg_catalog" {
+		t.Errorf("search_path outside of InTx is %q, want pg_catalog", got)
 	}
 }
 

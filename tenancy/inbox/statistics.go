@@ -25,11 +25,16 @@ type TenantCount struct {
 	Count, Failed int
 }
 
-// Statistics reads them in one statement, which costs what is pending or failed
-// and the registry of tenants, and not the events that are finished.
-func (in *Inbox) Statistics(ctx context.Context) (s Statistics, err error) {
+// Statistics is ReadStatistics on the inbox's own connections.
+func (in *Inbox) Statistics(ctx context.Context) (Statistics, error) {
+	return ReadStatistics(ctx, in.system)
+}
+
+// ReadStatistics is one statement, which costs what is pending or failed and the
+// registry of tenants, and not the events that are finished.
+func ReadStatistics(ctx context.Context, system *tenancy.System) (s Statistics, err error) {
 	var oldest float64
-	err = in.system.QueryRow(ctx, statisticsSQL).Scan(&s.ReadOnly, &s.Pending, &oldest, &s.Failed, &s.Tenants)
+	err = system.QueryRow(ctx, statisticsSQL).Scan(&s.ReadOnly, &s.Pending, &oldest, &s.Failed, &s.Tenants)
 	if err != nil {
 		return Statistics{}, fmt.Errorf("statistics: %w", err)
 	}

@@ -42,18 +42,18 @@ const lateEvent = 5 * time.Minute
 
 // events is one line on the inbox.
 func (d *Doctor) events(ctx context.Context) []Line {
-	b, err := inbox.ReadBacklog(ctx, d.DB)
+	b, err := inbox.ReadStatistics(ctx, d.DB.System())
 	if err != nil {
 		return warning("the inbox cannot be read: "+err.Error(), "run `migrate`")
 	}
 	line := Line{Status: OK, Detail: fmt.Sprintf("pending: %d; failed: %d", b.Pending, b.Failed)}
 	if b.Pending > 0 {
-		line.Detail += fmt.Sprintf("; the oldest pending came %s ago", b.Oldest.Round(time.Second))
+		line.Detail += fmt.Sprintf("; the oldest pending came %s ago", b.OldestPending.Round(time.Second))
 	}
 	switch {
 	case b.Failed > 0:
 		line.Status, line.Fix = Warning, "see `events list --status failed`, repair the cause, then `events retry --all-failed`"
-	case b.Oldest > lateEvent:
+	case b.OldestPending > lateEvent:
 		line.Status, line.Fix = Warning, "see `events list --status pending` and `events show ID`; does a server run?"
 	}
 	return []Line{line}

@@ -139,6 +139,12 @@ func routes(r server.Routes, limit *pgxpool.Pool) {
 			return found, err
 		})
 	}
+	r.User.GET("/api/stuck", func(c echo.Context) error {
+		return r.DB.InTx(c.Request().Context(), func(tx pgx.Tx) error {
+			_, err := tx.Exec(c.Request().Context(), `SELECT pg_sleep(3600)`)
+			return err
+		})
+	})
 	r.User.GET("/api/limit", one(limit))
 	r.User.GET("/api/query", one(r.DB))
 	r.User.GET("/api/limit50", any50(limit))
