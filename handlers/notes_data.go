@@ -35,7 +35,7 @@ func (n *note) read(in *web.Input) error {
 
 // form is the form that changes it.
 func (n note) form() web.Form {
-	return web.FormOf(n.ID, map[string]any{"title": n.Title})
+	return web.FormOf(n.ID, map[string]any{"title": n.Title}).For(n)
 }
 
 // Data. In these statements notes is the table of the tenant who is signed

@@ -146,6 +146,20 @@ func TestNotes_Pages(t *testing.T) {
 			t.Errorf("%s: %d %s", path, page.Status, page.Body)
 		}
 	}
+	opened := b.Get("/notes/1/edit").Hidden("if-match") // by two who then save, one after the other
+	theirs := url.Values{"if-match": {opened}, "title": {"Second title"}}
+	if saved := b.Post("/notes/1", theirs); saved.Status != http.StatusSeeOther || opened == "" {
+		t.Errorf("save: %d %s", saved.Status, saved.Body)
+	}
+	ours := url.Values{"if-match": {opened}, "title": {"Third title"}}
+	again := b.Post("/notes/1", ours)
+	if again.Status != http.StatusConflict || !strings.Contains(again.Body, "Somebody changed this") {
+		t.Errorf("save over what the first wrote: %d %s", again.Status, again.Body)
+	}
+	ours.Set("if-match", again.Hidden("if-match"))
+	if saved := b.Post("/notes/1", ours); saved.Status != http.StatusSeeOther {
+		t.Errorf("save knowingly: %d %s", saved.Status, saved.Body)
+	}
 	if saved := b.Post("/notes/1", form); saved.Status != http.StatusSeeOther || saved.Location() != "/notes/1" {
 		t.Errorf("save: %d %s", saved.Status, saved.Body)
 	}

@@ -7,7 +7,8 @@ import "example.com/subproduct/handlers/config"
 // tests and commands. What is wrong with them is named together with what is
 // wrong with the template's. A secret may come from a file too: NAME_FILE. The
 // last argument of a Required one stands in for it in dev and tests.
-// server/README.md shows an example.
+// server/README.md shows an example. Parts of the product that need them become
+// methods of *settings: Routes: s.routes in product.go.
 
 type settings struct{}
 

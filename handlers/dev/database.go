@@ -13,7 +13,8 @@ import (
 const database = "app"
 
 // makeDatabase makes the app's database unless it is there; with --reset it
-// throws away what is kept first, the simulator's memory too.
+// throws away what is kept first, the simulator's memory too. It returns an error
+// where a migration has changed that ran before.
 func (d *desk) makeDatabase(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.postgres.URL("postgres"))
 	if err != nil {
@@ -30,9 +31,11 @@ func (d *desk) makeDatabase(ctx context.Context) error {
 	}
 	var exists bool
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, database).Scan(&exists)
-	if err != nil || exists {
+	if err == nil && !exists {
+		_, err = conn.Exec(ctx, "CREATE DATABASE "+database)
+	}
+	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+database)
-	return err
+	return d.checkMigrations(ctx)
 }

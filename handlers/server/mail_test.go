@@ -64,8 +64,8 @@ func TestRecipes_MailIsSent(t *testing.T) {
 func TestRecipes_TheDocShowsTheMail(t *testing.T) {
 	t.Parallel()
 	for name, marks := range map[string][]string{
-		"send.go":   {"func (m *mailer) settings", "var invoiceMail"},
-		"outbox.go": {"func (o outbox) request", "func (o outbox) sendNext"},
+		"send.go":    {"func (m *mailer) settings", "var invoiceMail"},
+		"invoice.go": {"type mailInvoice", "func (mailInvoice) Kind", "func (i invoices) request", "func (i invoices) mail"},
 	} {
 		source, err := os.ReadFile("testdata/mail/" + name)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -31,10 +30,14 @@ func Tagged(c echo.Context, status int, what any) error {
 }
 
 // IfMatch returns an error that is answered 412 when the request was made for
-// another state than the current one. Ask where nobody can change it in between:
+// another state than the current one: its header If-Match says for which, or the
+// field of Form.For; without either it is for any. Ask where nobody can change it in between:
 // behind SELECT … FOR UPDATE, in the transaction that changes it.
 func IfMatch(c echo.Context, current any) error {
 	asked := c.Request().Header.Values("If-Match")
+	if version := c.Request().PostForm.Get(versionField); version != "" {
+		asked = append(asked, version)
+	}
 	if len(asked) == 0 {
 		return nil
 	}
@@ -47,5 +50,5 @@ func IfMatch(c echo.Context, current any) error {
 			return nil
 		}
 	}
-	return &Problem{Status: http.StatusPreconditionFailed, Message: "This was changed meanwhile. Read it again."}
+	return &changedError{current}
 }

@@ -98,17 +98,22 @@ func (in *Input) Err() error {
 // Fail says what is wrong with a field, where a reader cannot know it.
 func (in *Input) Fail(name, message string) { in.wrong[name] = message }
 
-// Again shows a form anew, as it was typed, when err is an Invalid, and returns
-// err when it is anything else. The route's :id, if it has one, is the form's.
+// Again shows a form anew, as it was typed, when err is an Invalid, or IfMatch's
+// of a form that has its version; it returns err when it is anything else. The
+// route's :id, if it has one, is the form's.
 func (in *Input) Again(c echo.Context, page string, err error) error {
-	invalid := Invalid(nil)
-	if !errors.As(err, &invalid) {
-		return err
-	}
+	invalid, changed := Invalid(nil), (*changedError)(nil)
 	id, _ := ID(c)
-	f := Form{ID: id, Values: map[string]string{}, Errors: invalid}
+	f := Form{ID: id, Version: in.values[versionField].text, Values: map[string]string{}}
 	for name, v := range in.values {
 		f.Values[name] = v.text
 	}
-	return f.Show(c, page)
+	switch {
+	case errors.As(err, &invalid):
+		f.Errors = invalid
+		return f.Show(c, page)
+	case errors.As(err, &changed) && f.Version != "":
+		return f.meanwhile(changed.current).Show(c, page)
+	}
+	return err
 }

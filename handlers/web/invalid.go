@@ -31,12 +31,18 @@ type Form struct {
 	ID     int64 // of what is changed; 0: it is new
 	Values map[string]string
 	Errors Invalid
+
+	Version string // of what it shows, see For
+	Changed bool   // that was changed meanwhile: Errors say to what
 }
 
-// Show renders the form in its page, as 422 where something is wrong with it.
+// Show renders the form in its page, as 422 where something is wrong with it, and
+// as 409 where what it shows was changed meanwhile.
 func (f Form) Show(c echo.Context, page string) error {
 	status := http.StatusOK
-	if len(f.Errors) > 0 {
+	if f.Changed {
+		status = http.StatusConflict
+	} else if len(f.Errors) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
 	return c.Render(status, page, f)

@@ -58,7 +58,7 @@ func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*t
 	case "retry":
 		return changeJob(ctx, db, id, jobs.Retry, "is run again by the next server that looks", stdout)
 	case "cancel":
-		return changeJob(ctx, db, id, jobs.Cancel, "is cancelled: where it runs at the moment, it is not tried again", stdout)
+		return changeJob(ctx, db, id, jobs.Cancel, "is cancelled: where it runs at the moment, its context ends within seconds, and it is not tried again", stdout)
 	}
 	return usage(jobsUsage)
 }

@@ -83,8 +83,9 @@ func Retry(ctx context.Context, db *tenancy.DB, id int64) error {
 	return err
 }
 
-// Cancel keeps a job from being run, or from being tried again: one that is
-// running is not interrupted. It returns ErrUnknownJob or ErrFinished.
+// Cancel keeps a job from being run, or from being tried again. The context of one
+// that is running ends within seconds; where its handler returns nil all the
+// same, it is done. It returns ErrUnknownJob or ErrFinished.
 func Cancel(ctx context.Context, db *tenancy.DB, id int64) error {
 	return change(ctx, db, id, ErrFinished, `
 		UPDATE public.river_job SET state = CASE WHEN state = 'running' THEN state ELSE 'cancelled' END,

@@ -39,6 +39,9 @@ func (w *worker) Work(ctx context.Context, job *river.Job[stored]) error {
 		return nil
 	case errors.As(err, &later):
 		return river.JobSnooze(time.Duration(later))
+	case errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely):
+		log.WarnContext(ctx, "job cancelled while it ran", "error", err)
+		return storable{err}
 	case errors.Is(ctx.Err(), context.Canceled):
 		log.WarnContext(ctx, "job cut short by the end of the process: it runs again", "error", err)
 		return errors.Join(storable{err}, context.Canceled)

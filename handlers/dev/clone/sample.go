@@ -13,11 +13,13 @@ import (
 )
 
 // What the sample is: the files of the resource notes, the lines that name it in
-// the product's other code, and the links to it in other pages.
+// the product's other code, the links to it in other pages, and what Markdown says
+// of it between marks.
 var (
 	sampleFile  = regexp.MustCompile(`^(handlers/notes\w*\.go|templates/notes\w*\.html|schema/tenant/\d+_notes\w*\.(up|down)\.sql)$`)
-	sampleLines = regexp.MustCompile(`(?m)^[\t ]*([^\s/].*)?([nN]ote|errBadTitle).*\n`)
+	sampleLines = regexp.MustCompile(`(?m)^[\t ]*([^\s/].*)?[nN]ote.*\n`)
 	sampleLinks = regexp.MustCompile(`(?s)[\t ]*<a [^>]*href="/notes\b[^>]*>.*?</a>\n`)
+	sampleOnly  = regexp.MustCompile(`(?ms)^[^\n]*\[sample only.*?sample only\][^\n]*\n\n?`)
 )
 
 // dropSample takes the sample away.
@@ -31,6 +33,8 @@ func (t tree) dropSample() (err error) {
 			f.content, err = withoutUnusedImports(name, sampleLines.ReplaceAll(f.content, nil))
 		case dir == "templates" && path.Ext(name) == ".html":
 			f.content = sampleLinks.ReplaceAll(f.content, nil)
+		case path.Ext(name) == ".md":
+			f.content = sampleOnly.ReplaceAll(f.content, nil)
 		}
 		if err != nil {
 			return fmt.Errorf("without the lines of the sample this is not Go, so leave --without-sample out: %w", err)

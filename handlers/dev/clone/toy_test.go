@@ -107,10 +107,10 @@ func made(t *testing.T, template string, args ...string) string {
 	return dir
 }
 
-type run func(ctx context.Context, dir string, args []string, out io.Writer) error
+type cloner func(ctx context.Context, dir string, args []string, out io.Writer) error
 
 // done runs a command that must succeed, and returns what it printed.
-func done(t *testing.T, r run, dir string, args ...string) string {
+func done(t *testing.T, r cloner, dir string, args ...string) string {
 	t.Helper()
 	var out strings.Builder
 	if err := r(t.Context(), dir, args, &out); err != nil {

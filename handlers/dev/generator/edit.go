@@ -25,11 +25,15 @@ func (p *product) edits(r Resource) (changed map[string]string, notes []string, 
 		return nil, nil, err
 	}
 	changed[path] = content
-	content, ok, err := p.addLink(r)
-	if ok {
-		changed[layout] = content
-	} else {
+	if changed[layout], err = p.addLink(layout, r.link()); err != nil {
+		return nil, nil, err
+	}
+	if changed[layout] == "" {
+		delete(changed, layout)
 		notes = append(notes, layout+" has no <nav>: make a link to /"+r.Path+" yourself")
+	}
+	if changed[home], err = p.addLink(home, r.card()); changed[home] == "" {
+		delete(changed, home)
 	}
 	return changed, notes, err
 }
@@ -114,25 +118,41 @@ func (p *product) insert(path string, at, instead int, text string) (string, err
 // importing is what a file imports: all that stands in brackets, or the one line.
 var importing = regexp.MustCompile(`(?s)\nimport (?:\(\n(.*?)\n\)|("[^"]+"))\n`)
 
-const layout = "templates/layout.html"
+// The pages that lead to a resource. A product may have made the second anew.
+const (
+	layout = "templates/layout.html"
+	home   = "templates/home.html"
+)
 
-// addLink adds a link to the first navigation of the layout; it is not ok where
-// there is none.
-func (p *product) addLink(r Resource) (content string, ok bool, err error) {
-	whole, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(layout)))
+// link leads to the resource from the layout, and card from the home page.
+func (r Resource) link() string {
+	return fmt.Sprintf("<a href=\"/%s\"{{if $.In \"/%s\"}} aria-current=\"page\"{{end}}>%s</a>\n", r.Path, r.Path, r.Title)
+}
+
+func (r Resource) card() string {
+	return fmt.Sprintf("<a class=\"card go\" href=\"/%s\"><strong>%s</strong> <span class=\"muted\">Find one, or add one.</span></a>\n", r.Path, r.Title)
+}
+
+// ownPages is the remark before which links go, where a page still has it.
+const ownPages = "{{- /* Your own pages go here"
+
+// addLink is the page with a link before that remark, or else at the end of its
+// first navigation; empty where it has neither.
+func (p *product) addLink(page, link string) (content string, err error) {
+	whole, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(page)))
 	if os.IsNotExist(err) {
-		return "", false, nil
+		return "", nil
 	}
-	before, after, found := strings.Cut(string(whole), "</nav>")
+	deeper := ""
+	before, after, found := strings.Cut(string(whole), ownPages)
+	if found {
+		after = ownPages + after
+	} else if before, after, found = strings.Cut(string(whole), "</nav>"); found {
+		after, deeper = "</nav>"+after, "  "
+	}
 	if err != nil || !found {
-		return "", false, err
+		return "", err
 	}
 	indent := before[strings.LastIndex(before, "\n")+1:]
-	before = strings.TrimSuffix(before, indent)
-	remark := ""
-	if at := strings.LastIndex(strings.TrimSuffix(before, "\n"), "\n") + 1; strings.Contains(before[at:], "{{- /*") {
-		before, remark = before[:at], before[at:]
-	}
-	link := fmt.Sprintf("%s  <a href=\"/%s\"{{if $.In \"/%s\"}} aria-current=\"page\"{{end}}>%s</a>\n", indent, r.Path, r.Path, r.Title)
-	return before + link + remark + indent + "</nav>" + after, true, nil
+	return before + deeper + link + indent + after, nil
 }

@@ -75,7 +75,7 @@ func TestExample_IsWhatAddMakes(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || seen != 12 {
+	if err != nil || seen != 13 {
 		t.Errorf("%d files, %v", seen, err)
 	}
 }

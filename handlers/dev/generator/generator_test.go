@@ -70,9 +70,11 @@ func TestAdd_Twice(t *testing.T) {
 			t.Errorf("%s: %v", c.call, err)
 		}
 	}
-	layout := read(t, dir, "templates/layout.html")
-	first, second := strings.Index(layout, "/invoices"), strings.Index(layout, "/payments")
-	if first < 0 || second < first || strings.Index(layout, "Your own pages") < second {
-		t.Errorf("the links are not in order:\n%s", layout)
+	for page, last := range map[string]string{"templates/layout.html": "Your own pages", "templates/home.html": "/sessions"} {
+		text := read(t, dir, page)
+		first, second := strings.Index(text, "/invoices"), strings.Index(text, "/payments")
+		if first < 0 || second < first || strings.Index(text, last) < second {
+			t.Errorf("the links are not in order:\n%s", text)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func (o orderLine) form() web.Form {
 		"seenAt":     o.SeenAt,
 		"supplierId": o.SupplierID,
 		"story":      o.Story,
-	})
+	}).For(o)
 }
 
 // Data. In these statements order_lines is the table of the tenant who is signed

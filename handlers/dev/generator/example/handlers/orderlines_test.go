@@ -150,6 +150,20 @@ func TestOrderLines_Pages(t *testing.T) {
 			t.Errorf("%s: %d %s", path, page.Status, page.Body)
 		}
 	}
+	opened := b.Get("/order-lines/1/edit").Hidden("if-match") // by two who then save, one after the other
+	theirs := url.Values{"if-match": {opened}, "sku": {"Second sku"}, "remark": {"Second remark"}, "quantity": {"8"}, "price": {"99.95"}, "shipped": {"false"}, "dueDate": {"2027-02-28"}, "orderedAt": {"2027-02-28T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "label": {"Second label"}, "discount": {"99.95"}, "batch": {"8"}, "bestBefore": {"2027-02-28"}, "seenAt": {"2027-02-28T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "story": {"Second story"}}
+	if saved := b.Post("/order-lines/1", theirs); saved.Status != http.StatusSeeOther || opened == "" {
+		t.Errorf("save: %d %s", saved.Status, saved.Body)
+	}
+	ours := url.Values{"if-match": {opened}, "sku": {"Third sku"}, "remark": {"Third remark"}, "quantity": {"9"}, "price": {"0.10"}, "shipped": {"true"}, "dueDate": {"2028-02-29"}, "orderedAt": {"2028-02-29T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "label": {"Third label"}, "discount": {"0.10"}, "batch": {"9"}, "bestBefore": {"2028-02-29"}, "seenAt": {"2028-02-29T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "story": {"Third story"}}
+	again := b.Post("/order-lines/1", ours)
+	if again.Status != http.StatusConflict || !strings.Contains(again.Body, "Somebody changed this") {
+		t.Errorf("save over what the first wrote: %d %s", again.Status, again.Body)
+	}
+	ours.Set("if-match", again.Hidden("if-match"))
+	if saved := b.Post("/order-lines/1", ours); saved.Status != http.StatusSeeOther {
+		t.Errorf("save knowingly: %d %s", saved.Status, saved.Body)
+	}
 	if saved := b.Post("/order-lines/1", form); saved.Status != http.StatusSeeOther || saved.Location() != "/order-lines/1" {
 		t.Errorf("save: %d %s", saved.Status, saved.Body)
 	}
