@@ -21,18 +21,21 @@ const (
 
 var errNoAnswer = fmt.Errorf("no answer within %s", waitLimit)
 
-// browser keeps cookies and runs no scripts.
-type browser struct {
-	w       *walk
-	cookies http.CookieJar
+// newServer is a client without cookies, as the platform's own server is. It
+// follows no redirect.
+func newServer() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
-func newJar() http.CookieJar {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		panic(err) // never, without options
-	}
-	return jar
+// newBrowser is one that keeps cookies, runs no scripts and has not been
+// anywhere.
+func newBrowser() *http.Client {
+	browser := newServer()
+	browser.Jar, _ = cookiejar.New(nil) // fails with options only
+	return browser
 }
 
 // answer is a response, read to its end.
@@ -46,78 +49,69 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status/100 == 2 }
 
-func (a answer) String() string {
-	return fmt.Sprintf("%d in %d ms", a.status, a.took.Milliseconds())
-}
+func (a answer) String() string { return fmt.Sprintf("%d in %d ms", a.status, a.took.Milliseconds()) }
 
-// get fetches an address and follows no redirect.
-func (b *browser) get(ctx context.Context, address string) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return answer{}, err
+// inTime wants a 2xx within the contract's limit.
+func (a answer) inTime() answer {
+	switch {
+	case !a.ok():
+		fail("%s, not 2xx", a)
+	case a.took > answerLimit:
+		fail("%s, over %s", a, answerLimit)
 	}
-	return b.do(request)
+	return a
 }
 
-// postJSON sends a document, as a script of the page would.
-func (b *browser) postJSON(ctx context.Context, address, body string) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
-	if err != nil {
-		return answer{}, err
+// get fetches an address as a browser does, and follows no redirect.
+func (c *check) get(browser *http.Client, address string) answer {
+	return c.do(browser, c.request(http.MethodGet, address, nil, "Accept", "text/html,application/json;q=0.9,*/*;q=0.8"))
+}
+
+func (c *check) request(method, address string, body io.Reader, headers ...string) *http.Request {
+	request, err := http.NewRequestWithContext(c.ctx, method, address, body)
+	must(err)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Origin", b.w.target.String())
-	request.Header.Set("Sec-Fetch-Site", "same-origin")
-	return b.do(request)
-}
-
-func (b *browser) do(request *http.Request) (answer, error) {
-	client := *server
-	client.Jar = b.cookies
-	request.Header.Set("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
-	return b.w.do(&client, request)
+	return request
 }
 
 // follow fetches an address and whatever it redirects to at the target. Where
 // a redirect leads elsewhere, that address is the second result.
-func (b *browser) follow(ctx context.Context, address string) (a answer, elsewhere *url.URL, err error) {
+func (c *check) follow(browser *http.Client, address string) (a answer, elsewhere *url.URL) {
 	for range 10 {
-		if a, err = b.get(ctx, address); err != nil || a.status/100 != 3 {
-			return a, nil, err
-		}
+		a = c.get(browser, address)
 		next, err := a.from.Parse(a.header.Get("Location"))
-		if err != nil || a.header.Get("Location") == "" {
-			return a, nil, nil
-		}
-		if next.Scheme != b.w.target.Scheme || next.Host != b.w.target.Host {
-			return a, next, nil
+		switch {
+		case a.status/100 != 3 || err != nil || a.header.Get("Location") == "":
+			return a, nil
+		case next.Scheme != c.target.Scheme || next.Host != c.target.Host:
+			return a, next
 		}
 		address = next.String()
 	}
-	return a, nil, errors.New("redirects in a circle")
+	fail("redirects in a circle")
+	return a, nil
 }
 
 // do sends a request and reads the answer, within waitLimit. Its errors never
 // carry the address, in which a code may stand.
-func (w *walk) do(client *http.Client, request *http.Request) (a answer, err error) {
+func (c *check) do(client *http.Client, request *http.Request) answer {
 	ctx, cancel := context.WithTimeoutCause(request.Context(), waitLimit, errNoAnswer)
 	defer cancel()
 	began := time.Now()
 	response, err := client.Do(request.WithContext(ctx))
-	if err != nil {
-		return a, plain(ctx, err)
-	}
+	must(plain(ctx, err))
 	defer response.Body.Close()
-	a = answer{status: response.StatusCode, header: response.Header, took: time.Since(began), from: request.URL}
-	if a.body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer)); err != nil {
-		return a, plain(ctx, err)
-	}
-	w.look(a)
-	return a, nil
+	a := answer{status: response.StatusCode, header: response.Header, took: time.Since(began), from: request.URL}
+	a.body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	must(plain(ctx, err))
+	c.noteLeaks(a)
+	return a
 }
 
-// look notes an answer that carries what only the two servers may know.
-func (w *walk) look(a answer) {
+// noteLeaks notes an answer that carries what only the two servers may know.
+func (w *walk) noteLeaks(a answer) {
 	for _, secret := range []string{w.apiKey, w.secret} {
 		if bytes.Contains(a.body, []byte(secret)) || strings.Contains(fmt.Sprint(a.header), secret) {
 			w.mu.Lock()
@@ -128,7 +122,7 @@ func (w *walk) look(a answer) {
 }
 
 func plain(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); errors.Is(cause, errNoAnswer) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errNoAnswer) {
 		return cause
 	}
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
@@ -136,5 +130,3 @@ func plain(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-func timedOut(err error) bool { return errors.Is(err, errNoAnswer) }

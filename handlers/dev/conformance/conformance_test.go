@@ -72,7 +72,7 @@ func judge(t *testing.T, l net.Listener, target string, more ...string) (j judge
 }
 
 // Our own server keeps every rule, also the second time on the same database.
-func TestOurServerKeepsTheContract(t *testing.T) {
+func TestConformance_OurServerKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	l, platform := listen(t)
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: pointedAt(platform)})
@@ -97,7 +97,7 @@ func TestOurServerKeepsTheContract(t *testing.T) {
 	l.Close()
 }
 
-func TestATargetThatIsNotThere(t *testing.T) {
+func TestConformance_TargetThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	l, _ := listen(t)
@@ -108,7 +108,7 @@ func TestATargetThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestAWrongCallNamesEverything(t *testing.T) {
+func TestConformance_WrongCallNamesEverything(t *testing.T) {
 	t.Parallel()
 	nothing := func(string) (string, bool) { return "", false }
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestAWrongCallNamesEverything(t *testing.T) {
 	}
 }
 
-func TestTheReadmeHasEveryRule(t *testing.T) {
+func TestConformance_ReadmeHasEveryRule(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("README.md")
 	if err != nil {

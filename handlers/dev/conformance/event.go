@@ -2,10 +2,8 @@ package conformance
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -50,45 +48,25 @@ func (w *walk) event(eventType, slug string) []byte { return encode(w.fields(eve
 
 func encode(object map[string]any) []byte {
 	text, err := json.Marshal(object)
-	if err != nil {
-		panic(err) // never, of strings and maps
-	}
+	must(err)
 	return text
 }
 
 // deliver posts a body with its right signature, as the platform does.
-func (w *walk) deliver(ctx context.Context, body []byte) (answer, error) {
-	return w.post(ctx, body, platform.Sign(w.secret, body))
-}
+func (c *check) deliver(body []byte) answer { return c.post(body, platform.Sign(c.secret, body)) }
 
 // post sends a body with any signature; empty: without one.
-func (w *walk) post(ctx context.Context, body []byte, signature string) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.at(w.webhookPath), bytes.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	request.Header.Set("Content-Type", "application/json")
+func (c *check) post(body []byte, signature string) answer {
+	return c.do(newServer(), c.delivery(bytes.NewReader(body), signature))
+}
+
+func (c *check) delivery(body *bytes.Reader, signature string) *http.Request {
+	request := c.request(http.MethodPost, c.at(c.webhookPath), body, "Content-Type", "application/json")
 	if signature != "" {
 		request.Header.Set(platform.SignatureHeader, signature)
 	}
-	return w.do(server, request)
+	return request
 }
 
 // accept delivers a body and wants a 2xx in time (contract, section 6, rule 1).
-func (w *walk) accept(ctx context.Context, body []byte) (answer, error) {
-	a, err := w.deliver(ctx, body)
-	return a, inTime(a, err)
-}
-
-// inTime wants a 2xx within the contract's limit.
-func inTime(a answer, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case !a.ok():
-		return fmt.Errorf("%s, not 2xx", a)
-	case a.took > answerLimit:
-		return fmt.Errorf("%s, over %s", a, answerLimit)
-	}
-	return nil
-}
+func (c *check) accept(body []byte) answer { return c.deliver(body).inTime() }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"example.com/subproduct/handlers/config"
 )
 
 // settings are what a run knows of the product that it judges.
@@ -36,8 +38,12 @@ func parse(args []string, env func(string) (string, bool), out io.Writer) (setti
 	} else if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
-	wrong := s.check(target, set.Args())
-	wrong = append(wrong, s.environment(env))
+	wrong := s.check(target, set)
+	r := config.NewReader(env)
+	s.appSlug = r.RequiredText("APP_SLUG", "")
+	s.apiKey = r.RequiredSecret("PLATFORM_API_KEY", "").Reveal()
+	s.secret = r.RequiredSecret("WEBHOOK_SECRET", "").Reveal()
+	wrong = append(wrong, r.Err())
 	if err := errors.Join(wrong...); err != nil {
 		return s, fmt.Errorf("%w:\n%w", ErrUsage, err)
 	}
@@ -76,7 +82,7 @@ func (s *settings) skipRules(list string) error {
 }
 
 // check says what is wrong with the flags.
-func (s *settings) check(target string, rest []string) (wrong []error) {
+func (s *settings) check(target string, set *flag.FlagSet) (wrong []error) {
 	var err error
 	if s.target, err = url.Parse(strings.TrimRight(target, "/")); err != nil || !isOrigin(s.target) {
 		wrong = append(wrong, fmt.Errorf("--target must be like http://127.0.0.1:8080, not %q", target))
@@ -87,15 +93,14 @@ func (s *settings) check(target string, rest []string) (wrong []error) {
 	if s.writePath != "" && (s.readPath == "" || !strings.Contains(s.writeBody, "%s")) {
 		wrong = append(wrong, errors.New("--write-path needs --read-path, and %s in --write-body"))
 	}
-	for _, flag := range []struct{ name, path string }{
-		{"webhook", s.webhookPath}, {"health", s.healthPath}, {"login", s.loginPath}, {"callback", s.callbackPath}, {"session", s.sessionPath},
-	} {
-		if !strings.HasPrefix(flag.path, "/") {
-			wrong = append(wrong, fmt.Errorf("--%s-path must begin with /, not %q", flag.name, flag.path))
+	set.VisitAll(func(f *flag.Flag) {
+		path, optional := f.Value.String(), f.Name == "write-path" || f.Name == "read-path"
+		if strings.HasSuffix(f.Name, "-path") && !strings.HasPrefix(path, "/") && (path != "" || !optional) {
+			wrong = append(wrong, fmt.Errorf("--%s must begin with /, not %q", f.Name, path))
 		}
-	}
-	if len(rest) > 0 {
-		wrong = append(wrong, fmt.Errorf("flags only, not %q", rest))
+	})
+	if set.NArg() > 0 {
+		wrong = append(wrong, fmt.Errorf("flags only, not %q", set.Args()))
 	}
 	return wrong
 }

@@ -43,7 +43,7 @@ func startPython(t *testing.T, platform string, args ...string) (url string) {
 
 // A sub-product that is not ours, and not in Go: what it does right passes,
 // what it has not is skipped, and what it does wrong is found.
-func TestAProductInPython(t *testing.T) {
+func TestConformance_ProductInPython(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args, broken []string

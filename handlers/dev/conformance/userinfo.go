@@ -1,85 +1,68 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
 	"strings"
+	"time"
 
 	"example.com/subproduct/handlers/dev/simulator"
 )
 
-func checkUserInfoError(ctx context.Context, w *walk) (string, error) {
-	return w.spoilt(ctx, simulator.Faults{UserInfoStatus: http.StatusInternalServerError})
-}
-
-func checkUserInfoGarbage(ctx context.Context, w *walk) (string, error) {
-	var seen []string
-	for _, body := range []string{simulator.BodyGarbage, simulator.BodyNumbers, simulator.BodyCut} {
-		s, err := w.spoilt(ctx, simulator.Faults{UserInfoBody: body})
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", body, err)
+// whileUserInfo signs a user in while user-info answers wrongly, in each way.
+func whileUserInfo(answers ...simulator.Faults) func(*check) string {
+	return func(c *check) string {
+		defer c.platform.SetFaults(simulator.Faults{})
+		var seen []string
+		for _, f := range answers {
+			c.platform.SetFaults(f)
+			browser := newBrowser()
+			a := c.arrive(browser, c.anyUser())
+			during(cmp.Or(f.UserInfoBody, "500"), func() { c.nobody(browser) })
+			c.staysHealthy()
+			seen = append(seen, fmt.Sprintf("%d, no session", a.page.status))
 		}
-		seen = append(seen, s)
+		return strings.Join(seen, "; ")
 	}
-	return strings.Join(seen, "; "), nil
 }
 
-// spoilt signs a user in while user-info answers wrongly.
-func (w *walk) spoilt(ctx context.Context, f simulator.Faults) (string, error) {
-	w.platform.SetFaults(f)
-	defer w.platform.SetFaults(simulator.Faults{})
-	b := w.stranger()
-	a, err := w.arrive(ctx, b, w.anyUser())
-	if err != nil {
-		return "", err
-	}
-	if err := w.nobody(ctx, b); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d, no session", a.page.status), w.staysHealthy(ctx)
+// hold keeps user-info from answering until release is called.
+func (c *check) hold() (release func()) {
+	c.platform.SetFaults(simulator.Faults{UserInfoDelay: 20 * time.Second})
+	return func() { c.platform.SetFaults(simulator.Faults{}) }
 }
 
 // checkUserInfoSlow does not ask for an answer in time: the contract sets no
 // limit to a page.
-func checkUserInfoSlow(ctx context.Context, w *walk) (string, error) {
-	release := w.front.hold()
-	defer release()
-	b := w.stranger()
-	a, err := w.arrive(ctx, b, w.anyUser())
-	seen := fmt.Sprintf("the callback answered %s", a.page)
-	if timedOut(err) {
+func checkUserInfoSlow(c *check) string {
+	defer c.hold()()
+	browser, seen := newBrowser(), ""
+	err := try(func() { seen = "the callback answered " + c.arrive(browser, c.anyUser()).page.String() })
+	if errors.Is(err, errNoAnswer) {
 		seen, err = "the callback had not answered after "+waitLimit.String(), nil
 	}
-	if err != nil {
-		return "", err
-	}
-	if err := w.nobody(ctx, b); err != nil {
-		return "", err
-	}
-	return seen + "; no session", w.staysHealthy(ctx)
+	must(err)
+	c.nobody(browser)
+	c.staysHealthy()
+	return seen + "; no session"
 }
 
 // checkStatus asks nothing about the page: that there is no session counts.
-func checkStatus(ctx context.Context, w *walk) (string, error) {
-	u := w.newTenant()
+func checkStatus(c *check) string {
+	u := c.newTenant()
 	var seen []string
 	for _, step := range []struct {
 		status string
 		change func(context.Context, string) (simulator.Delivery, error)
-	}{{simulator.StatusPaused, w.platform.Pause}, {simulator.StatusCancelled, w.platform.Cancel}} {
-		if _, err := step.change(ctx, u.Tenant); err != nil {
-			return "", err
-		}
-		b := w.stranger()
-		a, err := w.arrive(ctx, b, u)
-		if err != nil {
-			return "", err
-		}
-		if err := w.nobody(ctx, b); err != nil {
-			return "", fmt.Errorf("%s: %w", step.status, err)
-		}
+	}{{simulator.StatusPaused, c.platform.Pause}, {simulator.StatusCancelled, c.platform.Cancel}} {
+		_, err := step.change(c.ctx, u.Tenant)
+		must(err)
+		browser := newBrowser()
+		a := c.arrive(browser, u)
+		during(step.status, func() { c.nobody(browser) })
 		seen = append(seen, fmt.Sprintf("%s: %d, no session", step.status, a.page.status))
 	}
-	return strings.Join(seen, "; "), nil
+	return strings.Join(seen, "; ")
 }

@@ -78,7 +78,7 @@ func forward(t *testing.T, target string) *httputil.ReverseProxy {
 }
 
 // Whatever is broken is found by the rule that it breaks, and by no other.
-func TestEachBreachIsFoundByItsRule(t *testing.T) {
+func TestConformance_EachBreachIsFoundByItsRule(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var running sync.WaitGroup

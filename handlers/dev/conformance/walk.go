@@ -3,13 +3,13 @@ package conformance
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"example.com/subproduct/handlers/dev/simulator"
 )
@@ -18,20 +18,20 @@ import (
 type walk struct {
 	settings
 	platform *simulator.Platform
-	front    *front
-	run      string // in every slug and user of this run, and in no other
+	handler  http.Handler // the platform's
+	run      string       // in every slug and user of this run, and in no other
 
 	mu      sync.Mutex
 	slugs   []string
+	calls   []call         // of the platform's API, by the product's server
 	leaks   []string       // paths whose answers carried a secret
 	visited map[string]int // how often the callback address was visited with a code
 
-	noLogin atomic.Bool // the login page does not answer, so it is not asked again
-
 	passed    map[string]bool
 	members   map[string]*member
-	cancelled *cancellation
-	shell     bool // the session path answers 2xx to anybody
+	cancelled *member // of the tenant that this run has cancelled
+	shell     bool    // the session path answers 2xx to anybody
+	noLogin   bool    // the login page does not answer, so it is not asked again
 }
 
 func newWalk(s settings, l net.Listener) (*walk, error) {
@@ -47,11 +47,12 @@ func newWalk(s settings, l net.Listener) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &walk{
-		settings: s, platform: platform, front: &front{next: platform.Handler(), apiKey: s.apiKey},
-		run: strings.ToLower(rand.Text()[:8]), visited: map[string]int{},
-		passed: map[string]bool{}, members: map[string]*member{},
-	}, nil
+	w := &walk{
+		settings: s, platform: platform, run: strings.ToLower(rand.Text()[:8]),
+		visited: map[string]int{}, passed: map[string]bool{}, members: map[string]*member{},
+	}
+	w.handler = w.noting(platform.Handler())
+	return w, nil
 }
 
 // address is how a product on this machine reaches a listener.
@@ -68,8 +69,9 @@ func (s *settings) at(path string) string { return s.target.String() + path }
 
 // reach fails when nothing at all answers, which is no verdict about a rule.
 func (w *walk) reach(ctx context.Context) error {
-	_, err := w.stranger().get(ctx, w.at(w.healthPath))
-	if err == nil || timedOut(err) { // too slow is the health rule's to say
+	c := &check{w, ctx}
+	err := try(func() { c.get(newBrowser(), c.at(c.healthPath)) })
+	if err == nil || errors.Is(err, errNoAnswer) { // the rule health judges what is too slow
 		return ctx.Err()
 	}
 	return fmt.Errorf(`nothing answers at %s: %w
@@ -77,37 +79,48 @@ Start the sub-product first, with PLATFORM_URL=%[3]s PLATFORM_BASE_URL=%[3]s
 and the APP_SLUG, PLATFORM_API_KEY and WEBHOOK_SECRET that this command has`, w.target, err, w.platformURL)
 }
 
-// all judges every rule, in the order of the table.
-func (w *walk) all(ctx context.Context) []Result {
-	anybody, err := w.stranger().get(ctx, w.at(w.sessionPath))
-	w.shell = err == nil && anybody.ok()
-	results := make([]Result, 0, len(rules()))
+// judgeAll judges every rule, in the order of the table.
+func (w *walk) judgeAll(ctx context.Context) (results []Result) {
+	c := &check{w, ctx}
+	_ = try(func() { w.shell = c.get(newBrowser(), c.at(c.sessionPath)).ok() }) // no answer: no shell
+	w.noLogin = errors.Is(try(func() { c.get(newBrowser(), c.at(c.loginPath)) }), errNoAnswer)
 	for _, r := range rules() {
-		seen, err := "", w.judgeable(r)
-		if err == nil {
-			seen, err = r.check(ctx, w)
-		}
-		if err != nil && ctx.Err() != nil {
-			err = skipped{"the time of a run was over"}
-		}
-		result := judge(r, seen, err)
+		result := c.judge(r)
 		w.passed[r.id] = result.Verdict == Pass
 		results = append(results, result)
 	}
 	return results
 }
 
+func (c *check) judge(r rule) Result {
+	out := Result{Rule: r.id, Section: r.section, Verdict: Pass, asks: r.asks}
+	err := try(func() {
+		c.judgeable(r)
+		out.Seen = r.check(c)
+	})
+	if err == nil {
+		return out
+	}
+	if c.ctx.Err() != nil {
+		err = skipped{"the time of a run was over"}
+	}
+	out.Verdict, out.Seen = Fail, err.Error()
+	if errors.As(err, &skipped{}) {
+		out.Verdict = Skip
+	}
+	return out
+}
+
 // judgeable skips a rule that nobody wants judged, or that means nothing
 // without another that is broken.
-func (w *walk) judgeable(r rule) error {
-	if slices.Contains(w.skip, r.id) {
-		return skipped{"by --skip"}
+func (c *check) judgeable(r rule) {
+	if slices.Contains(c.skip, r.id) {
+		skip("by --skip")
 	}
-	missing := slices.DeleteFunc(strings.Fields(r.needs), func(id string) bool { return w.passed[id] })
+	missing := slices.DeleteFunc(strings.Fields(r.needs), func(id string) bool { return c.passed[id] })
 	if len(missing) > 0 {
-		return skipped{"cannot be judged without " + strings.Join(missing, ", ")}
+		skip("cannot be judged without %s", strings.Join(missing, ", "))
 	}
-	return nil
 }
 
 // newTenant registers a tenant with one user at the platform; the product
@@ -126,18 +139,10 @@ func (w *walk) newTenant() simulator.User {
 func (w *walk) cleanUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLimit)
 	defer cancel()
+	c := &check{w, ctx}
 	for _, slug := range w.slugs {
-		if _, err := w.deliver(ctx, w.event(cancelled, slug)); err != nil && ctx.Err() != nil {
+		if err := try(func() { c.deliver(c.event(cancelled, slug)) }); err != nil && ctx.Err() != nil {
 			return
 		}
 	}
-}
-
-// stranger is a browser that has not been anywhere.
-func (w *walk) stranger() *browser { return &browser{w: w, cookies: newJar()} }
-
-// server is a client without cookies, as the platform's own server is.
-var server = &http.Client{
-	Transport:     &http.Transport{DisableKeepAlives: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

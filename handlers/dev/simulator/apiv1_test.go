@@ -23,7 +23,7 @@ func (d *desk) login(t *testing.T, phone string) string {
 	return d.api(t, "POST", "/api/v1/auth/sms/login", `{"phone":"`+phone+`","code":"`+code+`"}`, 200)["accessToken"].(string)
 }
 
-func TestLoginAnswersWithAnMFATokenWhileTheSecondFactorIsPending(t *testing.T) {
+func TestSimulator_LoginAnswersWithAnMFATokenWhileTheSecondFactorIsPending(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
@@ -53,7 +53,7 @@ func TestLoginAnswersWithAnMFATokenWhileTheSecondFactorIsPending(t *testing.T) {
 	d.login(t, "2")
 }
 
-func TestDeliveryLogsAreFiltered(t *testing.T) {
+func TestSimulator_DeliveryLogsAreFiltered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
@@ -85,7 +85,7 @@ func TestDeliveryLogsAreFiltered(t *testing.T) {
 	d.api(t, "GET", "/api/v1/webhooks/delivery-logs", "", 401, "Authorization", "Bearer guess")
 }
 
-func TestPauseAndResumeByTheSubscriptionsID(t *testing.T) {
+func TestSimulator_PausesAndResumesBySubscriptionID(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
@@ -106,10 +106,10 @@ func TestPauseAndResumeByTheSubscriptionsID(t *testing.T) {
 	}
 }
 
-func TestInvoicesAndRefunds(t *testing.T) {
+func TestSimulator_InvoicesAndRefunds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
-	orders, _ := d.bills()
+	orders := d.snapshot().Orders
 	key := []string{"X-Api-Key", testKey}
 
 	invoice := d.api(t, "POST", "/api/v1/invoices", `{"orderId":"`+orders[0].ID+`","title":"Acme Ltd"}`, 200, key...)
@@ -117,7 +117,7 @@ func TestInvoicesAndRefunds(t *testing.T) {
 		t.Errorf("invoice = %v", invoice)
 	}
 	d.api(t, "POST", "/_sim/invoices/approve", `{"id":"`+invoice["id"].(string)+`"}`, 200)
-	if _, invoices := d.bills(); invoices[0].Status != InvoiceApproved {
+	if invoices := d.snapshot().Invoices; invoices[0].Status != InvoiceApproved {
 		t.Errorf("invoices = %+v, want it approved", invoices)
 	}
 	refunded := d.api(t, "POST", "/api/v1/orders/"+orders[0].ID+"/refund", `{"reason":"test"}`, 200, key...)

@@ -10,17 +10,18 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"testing/iotest"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
 )
 
-const (
-	keptResponse  = 1 << 10
-	responseLimit = time.Second // for the body, which decides nothing
-)
+const keptResponse = 1 << 10
 
-var errTooSlow = errors.New("no answer within the limit")
+var (
+	errTooSlow = errors.New("no answer within the limit")
+	errCut     = errors.New("connection cut half-way")
+)
 
 // outboundClient opens a connection for each request, so that a product's
 // restart never shows as a failed delivery, and follows no redirects: only the
@@ -32,8 +33,8 @@ func outboundClient() *http.Client {
 	}
 }
 
-// parcel is what one attempt sends.
-type parcel struct {
+// outgoing is what one attempt sends.
+type outgoing struct {
 	url, signature string
 	body           []byte
 	fault          string // what is done to it on purpose, in words
@@ -50,64 +51,56 @@ func (p *Platform) attemptAll(ctx context.Context, ids []string) {
 }
 
 func (p *Platform) attempt(ctx context.Context, id string) {
-	if parcel, ok := p.pack(id); ok {
-		p.finish(ctx, id, p.post(ctx, parcel))
+	if out, ok := p.claim(id); ok {
+		p.finish(ctx, id, p.post(ctx, out))
 	}
 }
 
-// pack marks the delivery as under way and says what to send; not ok when it
+// claim marks the delivery as under way and returns what to send; not ok when it
 // is under way already, or finished.
-func (p *Platform) pack(id string) (_ parcel, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.state.delivery(id)
-	if r == nil || r.busy || r.Status != DeliveryPending {
-		return parcel{}, false
+func (p *Platform) claim(id string) (out outgoing, ok bool) {
+	defer p.lock()()
+	d, err := find(p.state.Deliveries, id)
+	if err != nil || d.busy || d.Status != DeliveryPending {
+		return out, false
 	}
-	r.busy, r.NextAttempt = true, time.Time{}
-	p.release(id)
-	out := parcel{url: p.state.Product.WebhookURL, body: []byte(r.Body)}
+	d.busy, d.held, d.NextAttempt = true, false, time.Time{}
+	out = outgoing{url: p.state.Product.WebhookURL, body: []byte(d.Body)}
 	out.signature = platform.Sign(p.state.Product.WebhookSecret, out.body)
-	p.faults.spoil(&out, len(r.Attempts))
-	r.Signature = out.signature
+	p.faults.apply(&out, len(d.Attempts))
+	d.Signature = out.signature
 	return out, true
 }
 
 // post makes one attempt: an answer's header within 5 seconds, or it failed
 // (contract, section 6).
-func (p *Platform) post(ctx context.Context, out parcel) (a Attempt) {
+func (p *Platform) post(ctx context.Context, out outgoing) (a Attempt) {
 	a = Attempt{At: time.Now().UTC(), Fault: out.fault}
 	if out.drop {
 		a.Error = "nothing was sent"
 		return a
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timer := time.AfterFunc(p.limit, func() { cancel(errTooSlow) })
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
+	defer cancel()
 	response, err := p.outboundPost(ctx, out)
 	a.Took = time.Since(a.At)
-	if !timer.Stop() && err == nil {
-		response.Body.Close()
-		err = errTooSlow
-	}
 	if err != nil {
 		a.Error = plainError(ctx, err)
 		return a
 	}
 	defer response.Body.Close()
-	defer time.AfterFunc(responseLimit, func() { cancel(nil) }).Stop()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, keptResponse))
+	text, _ := io.ReadAll(io.LimitReader(response.Body, keptResponse)) // the header has decided
 	a.Status, a.ResponseBody = response.StatusCode, strings.ToValidUTF8(string(text), "�")
 	return a
 }
 
-func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response, error) {
+func (p *Platform) outboundPost(ctx context.Context, out outgoing) (*http.Response, error) {
 	if out.url == "" {
 		return nil, errors.New("the product has no webhook address")
 	}
 	var body io.Reader = bytes.NewReader(out.body)
 	if out.cut {
-		body = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), cutOff{})
+		body = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), iotest.ErrReader(errCut))
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, out.url, body)
 	if err != nil {
@@ -122,11 +115,6 @@ func (p *Platform) outboundPost(ctx context.Context, out parcel) (*http.Response
 	return p.outbound.Do(request)
 }
 
-// cutOff is the end of a body whose sender went away.
-type cutOff struct{}
-
-func (cutOff) Read([]byte) (int, error) { return 0, errors.New("connection cut half-way") }
-
 // plainError is an error without the address in it, which the reader knows.
 func plainError(ctx context.Context, err error) string {
 	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
@@ -138,31 +126,29 @@ func plainError(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// finish writes the attempt down and decides how the delivery goes on.
+// finish records the attempt and decides whether a retry follows.
 func (p *Platform) finish(ctx context.Context, id string, a Attempt) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.touch()
-	r := p.state.delivery(id)
-	if r == nil { // forgotten meanwhile
+	defer p.change()()
+	d, err := find(p.state.Deliveries, id)
+	if err != nil { // forgotten meanwhile
 		return
 	}
-	r.busy = false
+	d.busy = false
 	if ctx.Err() != nil && a.Status == 0 { // the simulator is stopping: this one does not count
-		r.NextAttempt = time.Now()
+		d.NextAttempt = time.Now()
 		return
 	}
-	r.Attempts = append(r.Attempts, a)
-	switch retries := len(r.Attempts) - 1; {
-	case a.Status >= 200 && a.Status < 300:
-		r.Status = DeliveryDelivered
+	d.Attempts = append(d.Attempts, a)
+	switch retries := len(d.Attempts) - 1; {
+	case a.Status/100 == 2:
+		d.Status = DeliveryDelivered
 	case retries < len(p.options.RetryDelays):
-		r.NextAttempt = time.Now().Add(p.options.RetryDelays[retries])
+		d.NextAttempt = time.Now().Add(p.options.RetryDelays[retries])
 	default:
-		r.Status = DeliveryFailed
+		d.Status = DeliveryFailed
 	}
-	p.log.Info("webhook attempt", "delivery", id, "event", r.EventType, "tenant", r.Tenant, "attempt", len(r.Attempts),
-		"answer", a.Status, "took", a.Took.Round(time.Millisecond), "error", a.Error, "delivery_status", r.Status)
+	p.options.Logger.Info("webhook attempt", "delivery", id, "event", d.EventType, "tenant", d.Tenant,
+		"attempt", len(d.Attempts), "answer", a.String(), "took", a.Took.Round(time.Millisecond), "delivery_status", d.Status)
 }
 
 // String is the attempt's outcome in a word.

@@ -5,15 +5,14 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 )
 
 const (
 	textLifetime    = 5 * time.Minute  // of a text message's code
-	textTries       = 5                // wrong ones, before the code is void
-	halfwayLifetime = 10 * time.Minute // of an mfaToken
+	textTries       = 5                // wrong ones, before the code is no longer good
+	pendingLifetime = 10 * time.Minute // of an mfaToken
 )
 
 // textMessage is a code sent to a phone.
@@ -37,8 +36,7 @@ type LoginResponse struct {
 // sendText makes a code for a phone number; ErrUnknown when it is nobody's.
 // There is no phone: whoever asked is shown the code.
 func (p *Platform) sendText(phone string) (code string, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.lock()()
 	if p.state.userByPhone(phone) == nil {
 		return "", fmt.Errorf("phone number %q: %w", phone, ErrUnknown)
 	}
@@ -51,44 +49,50 @@ func (p *Platform) sendText(phone string) (code string, err error) {
 	return code, nil
 }
 
-// checkText spends a text message's code and returns whose phone it went to.
-func (p *Platform) checkText(phone, code string) (User, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// checkText spends a text message's code: the first factor.
+func (p *Platform) checkText(phone, code string) (LoginResponse, error) {
+	defer p.lock()()
 	phone = strings.TrimSpace(phone)
 	sent, user := p.texts[phone], p.state.userByPhone(phone)
 	if sent == nil || user == nil || sent.tries >= textTries || time.Now().After(sent.expires) {
-		return User{}, fmt.Errorf("%w: this phone number has no code to enter, ask for a new one", ErrInvalid)
+		return LoginResponse{}, fmt.Errorf("%w: this phone number has no code to enter, ask for a new one", ErrInvalid)
 	}
 	if sent.tries++; subtle.ConstantTimeCompare([]byte(sent.code), []byte(strings.TrimSpace(code))) != 1 {
-		return User{}, fmt.Errorf("%w: that is not the code from the text message", ErrInvalid)
+		return LoginResponse{}, fmt.Errorf("%w: that is not the code from the text message", ErrInvalid)
 	}
 	delete(p.texts, phone)
-	return *user, nil
+	return p.firstFactorPassed(*user), nil
 }
 
-// firstFactorPassed is the sign-in of a user as far as it goes now.
+// checkChoice takes the choice of a user for the first factor: it stands for a
+// password.
+func (p *Platform) checkChoice(userID string) (LoginResponse, error) {
+	defer p.lock()()
+	user, err := find(p.state.Users, userID)
+	if err != nil {
+		return LoginResponse{}, err
+	}
+	return p.firstFactorPassed(*user), nil
+}
+
 func (p *Platform) firstFactorPassed(user User) LoginResponse {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if user.MFA {
-		return LoginResponse{MFARequired: true, MFAToken: newSession(p.halfway, user.ID, halfwayLifetime)}
+		return LoginResponse{MFARequired: true, MFAToken: newSession(p.pending, user.ID, pendingLifetime)}
 	}
 	return p.signedInResponse(user)
 }
 
-// secondFactorPassed goes on from there with a code of the second factor.
-func (p *Platform) secondFactorPassed(mfaToken, code string) (LoginResponse, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	user := p.holder(p.halfway, mfaToken)
+// checkSecondFactor goes on from there with a code of the second factor.
+func (p *Platform) checkSecondFactor(mfaToken, code string) (LoginResponse, error) {
+	defer p.lock()()
+	user := p.holder(p.pending, mfaToken)
 	if user == nil {
 		return LoginResponse{}, fmt.Errorf("%w: this sign-in has taken too long, begin again", ErrInvalid)
 	}
 	if !totpMatches(user.MFASecret, strings.TrimSpace(code), time.Now()) {
 		return LoginResponse{}, fmt.Errorf("%w: that is not the current code of the second factor", ErrInvalid)
 	}
-	delete(p.halfway, mfaToken)
+	delete(p.pending, mfaToken)
 	return p.signedInResponse(*user), nil
 }
 
@@ -102,9 +106,10 @@ func (p *Platform) signedInResponse(user User) LoginResponse {
 
 func (s *state) userByPhone(phone string) *User {
 	phone = strings.TrimSpace(phone)
-	i := slices.IndexFunc(s.Users, func(u *User) bool { return u.Phone == phone && phone != "" })
-	if i < 0 {
-		return nil
+	for i := range s.Users {
+		if phone != "" && s.Users[i].Phone == phone {
+			return &s.Users[i]
+		}
 	}
-	return s.Users[i]
+	return nil
 }

@@ -2,7 +2,7 @@ package simulator
 
 import (
 	"fmt"
-	"slices"
+	"net/http"
 	"time"
 )
 
@@ -22,15 +22,9 @@ type Order struct {
 	Plan         string    `json:"planType"`
 	Status       string    `json:"status"`
 	CreatedAt    time.Time `json:"createdAt"`
-	// Callbacks are the refund's, one for each of the two payment channels
-	// (contract, section 4.3); here they only stand in the record.
-	Callbacks []RefundCallback `json:"refundCallbacks,omitempty"`
-}
-
-// RefundCallback is a payment channel's word on a refund.
-type RefundCallback struct {
-	Channel string    `json:"channel"`
-	At      time.Time `json:"at"`
+	// Callbacks are the two payment channels that called back after a refund
+	// (contract, section 4.3); here they are only recorded.
+	Callbacks []string `json:"refundCallbacks,omitempty"`
 }
 
 // Invoice is a request for one, which the administration approves.
@@ -43,72 +37,61 @@ type Invoice struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// refund gives the money of an order back.
-func (p *Platform) refund(id string, caller caller) (Order, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	order := p.state.order(id)
-	switch {
-	case order == nil || !caller.mayTouch(order.Tenant):
-		return Order{}, fmt.Errorf("order %q: %w", id, ErrUnknown)
-	case order.Status != OrderPaid:
-		return Order{}, fmt.Errorf("%w: order %s is %s", ErrInvalid, id, order.Status)
+func (o Order) key() (kind, id string)   { return "order", o.ID }
+func (i Invoice) key() (kind, id string) { return "invoice", i.ID }
+
+// orderInput is what the calls about orders take.
+type orderInput struct {
+	Order  string `json:"orderId"`
+	Title  string `json:"title"`
+	Reason string `json:"reason"`
+}
+
+// refund is POST /orders/{id}/refund.
+func (p *Platform) refund(r *http.Request, who caller, _ orderInput) (Order, error) {
+	defer p.change()()
+	order, err := p.state.orderOf(who, r.PathValue("id"))
+	if err != nil {
+		return Order{}, err
 	}
-	now := time.Now().UTC()
-	order.Status = OrderRefunded
-	order.Callbacks = []RefundCallback{{Channel: "channel-1", At: now}, {Channel: "channel-2", At: now}}
-	p.touch()
+	if order.Status != OrderPaid {
+		return Order{}, fmt.Errorf("%w: order %s is %s", ErrInvalid, order.ID, order.Status)
+	}
+	order.Status, order.Callbacks = OrderRefunded, []string{"channel-1", "channel-2"}
 	return *order, nil
 }
 
-// requestInvoice asks for an invoice of an order; the console shows it for
-// approval.
-func (p *Platform) requestInvoice(orderID, title string, caller caller) (Invoice, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	order := p.state.order(orderID)
-	if order == nil || !caller.mayTouch(order.Tenant) {
-		return Invoice{}, fmt.Errorf("order %q: %w", orderID, ErrUnknown)
+// requestInvoice is POST /invoices: the console shows the invoice for approval.
+func (p *Platform) requestInvoice(_ *http.Request, who caller, in orderInput) (Invoice, error) {
+	defer p.change()()
+	order, err := p.state.orderOf(who, in.Order)
+	if err != nil {
+		return Invoice{}, err
 	}
 	invoice := Invoice{
-		ID: p.state.number("inv"), Tenant: order.Tenant, Order: order.ID, Title: title,
+		ID: p.state.number("inv"), Tenant: order.Tenant, Order: order.ID, Title: in.Title,
 		Status: InvoiceRequested, CreatedAt: time.Now().UTC(),
 	}
-	p.state.Invoices = append(p.state.Invoices, &invoice)
-	p.touch()
+	p.state.Invoices = append(p.state.Invoices, invoice)
 	return invoice, nil
 }
 
 // approveInvoice is the administration's part.
-func (p *Platform) approveInvoice(id string) (Invoice, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.state.Invoices, func(v *Invoice) bool { return v.ID == id })
-	if i < 0 {
-		return Invoice{}, fmt.Errorf("invoice %q: %w", id, ErrUnknown)
+func (p *Platform) approveInvoice(_ *http.Request, in input) (Invoice, error) {
+	defer p.change()()
+	invoice, err := find(p.state.Invoices, in.ID)
+	if err != nil {
+		return Invoice{}, err
 	}
-	p.state.Invoices[i].Status = InvoiceApproved
-	p.touch()
-	return *p.state.Invoices[i], nil
+	invoice.Status = InvoiceApproved
+	return *invoice, nil
 }
 
-// bills returns copies of all orders and invoices, newest first.
-func (p *Platform) bills() (orders []Order, invoices []Invoice) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range slices.Backward(p.state.Orders) {
-		orders = append(orders, *o)
+// orderOf returns an order that the caller may see, or ErrUnknown.
+func (s *state) orderOf(who caller, id string) (*Order, error) {
+	order, err := find(s.Orders, id)
+	if err == nil && !who.maySee(order.Tenant) {
+		err = fmt.Errorf("order %q: %w", id, ErrUnknown)
 	}
-	for _, v := range slices.Backward(p.state.Invoices) {
-		invoices = append(invoices, *v)
-	}
-	return orders, invoices
-}
-
-func (s *state) order(id string) *Order {
-	i := slices.IndexFunc(s.Orders, func(o *Order) bool { return o.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return s.Orders[i]
+	return order, err
 }

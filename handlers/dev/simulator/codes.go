@@ -2,8 +2,7 @@ package simulator
 
 import (
 	"crypto/rand"
-	"fmt"
-	"slices"
+	"maps"
 	"time"
 )
 
@@ -24,64 +23,51 @@ type Exchange struct {
 	Fault  string    `json:"fault,omitempty"`
 }
 
-// keptExchanges bounds the log.
-const keptExchanges = 1000
+const (
+	codeLifetime  = time.Minute
+	keptExchanges = 1000 // the oldest go first
+)
 
 // IssueCode returns a new one-time code for a user, as /auth/sso would.
 func (p *Platform) IssueCode(userID string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.state.user(userID) == nil {
-		return "", fmt.Errorf("code for user %q: %w", userID, ErrUnknown)
+	defer p.lock()()
+	if _, err := find(p.state.Users, userID); err != nil {
+		return "", err
 	}
 	now := time.Now()
-	for code, t := range p.codes { // forget what nobody asks for any more
-		if now.Sub(t.expires) > time.Hour {
-			delete(p.codes, code)
-		}
-	}
+	maps.DeleteFunc(p.codes, func(_ string, t *ticket) bool { return now.Sub(t.expires) > time.Hour })
 	code := "sso_" + rand.Text()
-	p.codes[code] = &ticket{user: userID, expires: now.Add(p.options.CodeLifetime)}
+	p.codes[code] = &ticket{user: userID, expires: now.Add(codeLifetime)}
 	return code, nil
 }
 
 // Exchanges returns the user-info calls with a code, oldest first.
-func (p *Platform) Exchanges() []Exchange {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.exchanges)
-}
+func (p *Platform) Exchanges() []Exchange { return all(p, &p.exchanges) }
 
 // redeem spends a code and returns what user-info says of its user, or why not.
-func (p *Platform) redeem(code string) (_ userInfo, refusal string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *Platform) redeem(code string) (info userInfo, refusal string) {
+	defer p.lock()()
 	t := p.codes[code]
 	switch {
 	case t == nil:
-		return userInfo{}, "code_unknown"
+		return info, "code_unknown"
 	case t.used:
-		return userInfo{}, "code_used"
+		return info, "code_used"
 	}
 	t.used = true
 	if time.Now().After(t.expires) {
-		return userInfo{}, "code_expired"
+		return info, "code_expired"
 	}
-	user := p.state.user(t.user)
-	if user == nil {
-		return userInfo{}, "user_gone"
+	user, err := find(p.state.Users, t.user)
+	if err != nil {
+		return info, "user_gone"
 	}
 	return p.state.userInfo(user), ""
 }
 
-// noteExchange writes a call down before it is answered.
+// noteExchange records a call before it is answered.
 func (p *Platform) noteExchange(e Exchange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.exchanges) >= keptExchanges {
-		p.exchanges = slices.Delete(p.exchanges, 0, 1)
-	}
+	defer p.change()()
 	e.At = time.Now().UTC()
-	p.exchanges = append(p.exchanges, e)
-	p.touch()
+	p.exchanges = keepLast(p.exchanges, keptExchanges, e)
 }

@@ -5,65 +5,116 @@ import (
 	"slices"
 )
 
-// The console's pages. They show; what they do goes through the API under
-// /_sim/, whose calls take a browser back to the page.
-
-// page is a handler that shows one view.
-func (p *Platform) page(name, title string, view func(*http.Request) any) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { p.render(w, r, http.StatusOK, name, title, view(r)) }
+// tab is a page of the console. Pages only show; what they do goes through the
+// API under /_sim/, whose calls take a browser back to the page.
+type tab struct {
+	Path, Title string
+	file        string
+	view        func(*http.Request) any // what the page shows beside the snapshot; may be nil
 }
 
-// tenantRow is a tenant with who signs in to it first.
-type tenantRow struct {
-	Tenant
-	FirstUser string
-	Orders    []Order
+func (p *Platform) tabs() []tab {
+	return []tab{
+		{"/", "Overview", "overview", nil},
+		{"/deliveries", "Deliveries", "deliveries", p.logView},
+		{"/users", "Users", "users", nil},
+		{"/health", "Health", "health", p.healthView},
+		{"/faults", "Faults", "faults", p.faultsView},
+		{"/billing", "Billing", "billing", nil},
+		{"/product", "Product", "product", p.productView},
+		{"/docs", "API", "docs", p.docsView},
+	}
 }
 
-func (p *Platform) overview(*http.Request) any {
-	view := struct {
-		Tenants []tenantRow
-		Recent  []Delivery
-		Health  chart
-		Product Product
-	}{Health: newChart(p.Probes()), Product: p.Product().withoutSecrets()}
-	users := p.Users()
-	for _, t := range p.Tenants() {
-		row := tenantRow{Tenant: t}
-		if i := slices.IndexFunc(users, func(u User) bool { return u.Tenant == t.Slug }); i >= 0 {
-			row.FirstUser = users[i].ID
+func (p *Platform) page(t tab) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != t.Path { // the pattern of "/" matches every path
+			p.notFound(w, r)
+			return
 		}
-		view.Tenants = append(view.Tenants, row)
+		var view any
+		if t.view != nil {
+			view = t.view(r)
+		}
+		p.render(w, r, http.StatusOK, t.file, t.Title, view)
 	}
-	view.Recent = p.Deliveries()
-	view.Recent = view.Recent[:min(len(view.Recent), 7)]
+}
+
+// snapshot is what the console and GET /_sim/state show: never a secret of the
+// product. Lists are oldest first.
+type snapshot struct {
+	Product    Product    `json:"product"`
+	Tenants    []Tenant   `json:"tenants"`
+	Users      []User     `json:"users"`
+	Faults     Faults     `json:"faults"`
+	Probes     []Probe    `json:"probes"`
+	Orders     []Order    `json:"orders"`
+	Invoices   []Invoice  `json:"invoices"`
+	Deliveries []Delivery `json:"-"`
+	Exchanges  []Exchange `json:"-"`
+	Script     string     `json:"-"`
+	Revision   int        `json:"-"`
+}
+
+func (p *Platform) snapshot() snapshot {
+	defer p.lock()()
+	s := p.state
+	return snapshot{
+		s.Product.withoutSecrets(), copied(s.Tenants), copied(s.Users), p.faults, copied(s.Probes),
+		copied(s.Orders), copied(s.Invoices), copied(s.Deliveries), copied(p.exchanges), s.SchemaScript, p.revision,
+	}
+}
+
+// currentRevision counts changes: the console asks it whether to look again.
+func (p *Platform) currentRevision() int {
+	defer p.lock()()
+	return p.revision
+}
+
+// pageSize is how many deliveries one page of the log shows.
+const pageSize = 40
+
+// logView is a page of the delivery log, newest first.
+type logView struct {
+	List           []Delivery
+	Status, Tenant string
+	Older          string // the last one shown, when there are more
+	Counts         map[string]int
+}
+
+func (p *Platform) logView(r *http.Request) any {
+	view := logView{Status: r.FormValue("status"), Tenant: r.FormValue("tenant"), Counts: map[string]int{}}
+	for _, d := range p.Deliveries() {
+		if matches(view.Tenant, d.Tenant) {
+			view.Counts[d.Status]++
+			view.Counts[""]++
+		}
+	}
+	view.List = p.filtered(r, caller{product: true})
+	before := slices.IndexFunc(view.List, func(d Delivery) bool { return d.ID == r.FormValue("before") })
+	view.List = view.List[before+1:]
+	if len(view.List) > pageSize {
+		view.List, view.Older = view.List[:pageSize], view.List[pageSize-1].ID
+	}
 	return view
 }
 
-func (p *Platform) usersView(*http.Request) any {
-	exchanges := p.Exchanges()
-	slices.Reverse(exchanges)
-	return struct {
-		Users     []User
-		Tenants   []Tenant
-		Exchanges []Exchange // the last ones, newest first
-	}{p.Users(), p.Tenants(), exchanges[:min(len(exchanges), 20)]}
+// deliveryPage is the page of a single delivery, to link to.
+func (p *Platform) deliveryPage(w http.ResponseWriter, r *http.Request) {
+	d, err := p.Delivery(r.PathValue("id"))
+	if err != nil {
+		p.fail(w, r, http.StatusNotFound, "No such delivery", err)
+		return
+	}
+	p.render(w, r, http.StatusOK, "delivery", "Delivery "+d.ID, d)
 }
 
+// healthView is when probes happen.
 func (p *Platform) healthView(*http.Request) any {
-	probes := p.Probes()
-	view := struct {
-		Health   chart
-		Probes   []Probe
-		Product  Product
-		Interval string
-	}{Health: newChart(probes), Product: p.Product().withoutSecrets(), Interval: "only on demand"}
-	if p.options.HealthInterval > 0 {
-		view.Interval = "every " + p.options.HealthInterval.String()
+	if p.options.HealthInterval < 0 {
+		return "only on demand"
 	}
-	slices.Reverse(probes)
-	view.Probes = probes[:min(len(probes), 50)]
-	return view
+	return "every " + p.options.HealthInterval.String()
 }
 
 func (p *Platform) faultsView(*http.Request) any {
@@ -71,42 +122,31 @@ func (p *Platform) faultsView(*http.Request) any {
 		faultSwitch
 		On bool
 	}
-	type group struct {
-		Name     string
-		Switches []shown
-	}
-	view := struct {
-		Faults Faults
-		Groups []group
-	}{Faults: p.Faults(), Groups: []group{{Name: groupUserInfo}, {Name: groupHealth}, {Name: groupDelivery}}}
+	groups, faults := map[string][]shown{}, p.Faults()
 	for _, s := range switches() {
-		for i := range view.Groups {
-			if view.Groups[i].Name == s.Group {
-				view.Groups[i].Switches = append(view.Groups[i].Switches, shown{s, s.isOn(view.Faults)})
-			}
-		}
+		groups[s.Group] = append(groups[s.Group], shown{s, s.isOn(faults)})
 	}
-	return view
-}
-
-func (p *Platform) billingView(*http.Request) any {
-	orders, invoices := p.bills()
-	return struct {
-		Orders   []Order
-		Invoices []Invoice
-	}{orders, invoices}
+	return groups
 }
 
 func (p *Platform) productView(r *http.Request) any {
-	p.mu.Lock()
-	script, keys := p.state.SchemaScript, slices.Clone(p.state.Keys)
-	p.mu.Unlock()
 	return struct {
-		Product   Product
-		Script    string
 		Check     ScriptCheck
 		HasOwn    bool
 		Keys      []signingKey
 		PublicURL string
-	}{p.Product().withoutSecrets(), script, p.CheckSchemaScript(""), p.options.SchemaScript != nil, keys, p.publicURL(r)}
+	}{p.checkScript(""), p.options.SchemaScript != nil, all(p, &p.state.Keys), p.publicURL(r)}
+}
+
+// docsView is the API as the route tables have it.
+func (p *Platform) docsView(*http.Request) any {
+	type group struct {
+		Name, Note string
+		Routes     []route
+	}
+	return []group{
+		{"The contract’s", "As the contract has them, section 4.1.", p.contractRoutes()},
+		{"Named by the contract", "Section 4.3 has the paths and shows no shapes: these are the simulator’s own.", p.namedRoutes()},
+		{"The simulator’s", "For tests in any language. JSON in, JSON out; a form with the same names is accepted too.", p.simulatorRoutes()},
+	}
 }

@@ -25,8 +25,8 @@ func busyDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d.Probe(t.Context())
-	orders, _ := d.bills()
-	if _, err := d.requestInvoice(orders[0].ID, "Acme", caller{product: true}); err != nil {
+	order := orderInput{Order: d.snapshot().Orders[0].ID, Title: "Acme"}
+	if _, err := d.requestInvoice(nil, caller{product: true}, order); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.client().Exchange(t.Context(), d.code(t, "ada")); err != nil {
@@ -47,7 +47,7 @@ var (
 	ids        = regexp.MustCompile(`\sid="([^"]*)"`)
 )
 
-func TestEveryPageKeepsItsOwnRules(t *testing.T) {
+func TestSimulator_EveryPageKeepsItsOwnRules(t *testing.T) {
 	t.Parallel()
 	d := busyDesk(t)
 	b := browser(t)
@@ -104,7 +104,7 @@ func (d *desk) checkLeads(t *testing.T, b *http.Client, path, text string) {
 }
 
 // Whoever opens the console may change the secrets, and never reads them.
-func TestConsole_ShowsNoSecrets(t *testing.T) {
+func TestSimulator_ConsoleShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	d := busyDesk(t)
 	for _, path := range append(consolePages(), "/_sim/state") {
@@ -125,7 +125,7 @@ func TestConsole_ShowsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestAFormLeadsBackToItsPage(t *testing.T) {
+func TestSimulator_FormLeadsBackToItsPage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	b := browser(t)
@@ -147,7 +147,7 @@ func TestAFormLeadsBackToItsPage(t *testing.T) {
 	}
 }
 
-func TestTheLogIsPaged(t *testing.T) {
+func TestSimulator_LogIsPaged(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryDuplicates: pageSize})
@@ -156,14 +156,14 @@ func TestTheLogIsPaged(t *testing.T) {
 	if strings.Count(text, "<details id=") != pageSize || strings.Contains(text, `id="`+first.ID+`"`) {
 		t.Errorf("the first page has %d deliveries, want the newest %d", strings.Count(text, "<details id="), pageSize)
 	}
-	older := find(t, regexp.MustCompile(`href="(\?[^"]*before=[^"]*)"`), text)
+	older := submatch(t, regexp.MustCompile(`href="(\?[^"]*before=[^"]*)"`), text)
 	_, text = get(t, browser(t), d.url+"/deliveries"+html.UnescapeString(older))
 	if !strings.Contains(text, `id="`+first.ID+`"`) || strings.Count(text, "<details id=") != 1 {
 		t.Errorf("the second page has %d deliveries, want the oldest one", strings.Count(text, "<details id="))
 	}
 }
 
-func TestTheREADMEListsEveryAddress(t *testing.T) {
+func TestSimulator_READMEListsEveryAddress(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	readme, err := os.ReadFile("README.md")
@@ -185,7 +185,7 @@ func TestTheREADMEListsEveryAddress(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
+func TestSimulator_OnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.PublicURL = "https://sim.product.com:8443/" })
 	for host, want := range map[string]int{
@@ -209,7 +209,7 @@ func TestOnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestNowhere(t *testing.T) {
+func TestSimulator_UnknownAddressesAre404(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.api(t, "GET", "/api/v1/nothing", "", 404)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -19,8 +18,10 @@ const (
 	DeliveryFailed    = "failed"    // the last retry failed too
 )
 
-// keptDeliveries bounds the log; the oldest finished ones go first.
-const keptDeliveries = 500
+const (
+	keptDeliveries = 500 // the oldest finished ones go first
+	reorderLimit   = 10 * time.Second
+)
 
 // Delivery is one event on its way to the product (contract, section 6).
 type Delivery struct {
@@ -28,12 +29,16 @@ type Delivery struct {
 	EventType   string    `json:"eventType"`
 	Tenant      string    `json:"tenant"`
 	Body        string    `json:"body"`
-	Signature   string    `json:"signature"` // as last sent; empty when none was
+	Raw         []byte    `json:"raw,omitempty"` // the body, when JSON cannot carry it
+	Signature   string    `json:"signature"`     // as last sent; empty when none was
 	Status      string    `json:"status"`
 	Note        string    `json:"note,omitempty"` // where it comes from, if not from an event
 	CreatedAt   time.Time `json:"createdAt"`
 	NextAttempt time.Time `json:"nextAttempt,omitzero"`
 	Attempts    []Attempt `json:"attempts"`
+
+	busy bool // an attempt is under way
+	held bool // by the reorder fault
 }
 
 // Attempt is one request of a delivery. Status is 0 when no answer came.
@@ -46,26 +51,15 @@ type Attempt struct {
 	ResponseBody string        `json:"responseBody,omitempty"` // the first KiB
 }
 
-// record is a delivery as it is kept.
-type record struct {
-	Delivery
-	Raw  []byte `json:"raw,omitempty"` // the body, when JSON cannot carry it
-	busy bool   // an attempt is under way
-}
+func (d Delivery) key() (kind, id string) { return "delivery", d.ID }
 
-func (r *record) restore() {
-	if r.Raw != nil {
-		r.Body = string(r.Raw)
+func (d *Delivery) restore() {
+	if d.Raw != nil {
+		d.Body = string(d.Raw)
 	}
-	if r.Status == DeliveryPending && r.NextAttempt.IsZero() {
-		r.NextAttempt = time.Now() // the last run ended in the middle of it
+	if d.Status == DeliveryPending && d.NextAttempt.IsZero() {
+		d.NextAttempt = time.Now() // the last run ended in the middle of it
 	}
-}
-
-func (r *record) copy() Delivery {
-	d := r.Delivery
-	d.Attempts = slices.Clone(r.Attempts)
-	return d
 }
 
 // Send signs body as it is and sends it as an event of any type; a nil body is
@@ -73,8 +67,8 @@ func (r *record) copy() Delivery {
 func (p *Platform) Send(ctx context.Context, eventType string, body []byte) (Delivery, error) {
 	if body == nil {
 		var err error
-		if body, err = eventBody(eventType, nil); err != nil {
-			return Delivery{}, fmt.Errorf("send %s: %w", eventType, err)
+		if body, err = eventBody(eventType, nil, false); err != nil {
+			return Delivery{}, err
 		}
 	}
 	return p.deliver(ctx, eventType, body, "")
@@ -100,9 +94,7 @@ func (p *Platform) deliver(ctx context.Context, eventType string, body []byte, n
 // accept records a delivery, with the further ones that the faults make of it,
 // and returns what is to be sent right now, round by round.
 func (p *Platform) accept(eventType string, body []byte, note string) (id string, rounds [][]string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.touch()
+	defer p.change()()
 	var first time.Time
 	if p.faults.DeliveryDelay > 0 {
 		first = time.Now().Add(p.faults.DeliveryDelay)
@@ -124,41 +116,49 @@ func (p *Platform) accept(eventType string, body []byte, note string) (id string
 // reorder swaps each two deliveries while its fault is on: one is held until
 // the next has been sent. p.mu is held.
 func (p *Platform) reorder(round []string) [][]string {
-	held := p.held
-	if p.held = nil; len(held) > 0 {
+	if held := p.release(time.Time{}); len(held) > 0 {
 		return [][]string{round, held}
 	}
 	if !p.faults.DeliveryReorder {
 		return [][]string{round}
 	}
-	p.held = round
 	for _, id := range round {
-		p.state.delivery(id).NextAttempt = time.Now().Add(reorderLimit)
+		if d, err := find(p.state.Deliveries, id); err == nil {
+			d.held, d.NextAttempt = true, time.Now().Add(reorderLimit)
+		}
 	}
 	return nil
+}
+
+// release ends the hold of all held deliveries and schedules them; p.mu is held.
+func (p *Platform) release(next time.Time) (ids []string) {
+	for i := range p.state.Deliveries {
+		if d := &p.state.Deliveries[i]; d.held {
+			d.held, d.NextAttempt = false, next
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
 }
 
 // record adds a delivery to the log; p.mu is held.
 func (p *Platform) record(eventType string, body []byte, note string, first time.Time) string {
 	envelope, _ := platform.ParseEnvelope(body, []string{"tenantSlug", "data.tenantSlug"})
-	r := &record{Delivery: Delivery{
+	d := Delivery{
 		ID: p.state.number("dlv"), EventType: eventType, Tenant: envelope.Tenant, Body: string(body),
 		Status: DeliveryPending, Note: note, CreatedAt: time.Now().UTC(), NextAttempt: first, Attempts: []Attempt{},
-	}}
+	}
 	if !utf8.Valid(body) {
-		r.Raw = body
+		d.Raw = body
 	}
-	p.state.Deliveries = append(p.state.Deliveries, r)
-	if excess := len(p.state.Deliveries) - keptDeliveries; excess > 0 {
-		p.state.Deliveries = slices.DeleteFunc(p.state.Deliveries, func(r *record) bool {
-			if excess == 0 || r.Status == DeliveryPending {
-				return false
-			}
-			excess--
-			return true
-		})
+	p.state.Deliveries = append(p.state.Deliveries, d)
+	if len(p.state.Deliveries) > keptDeliveries {
+		finished := func(d Delivery) bool { return d.Status != DeliveryPending }
+		if i := slices.IndexFunc(p.state.Deliveries, finished); i >= 0 {
+			p.state.Deliveries = slices.Delete(p.state.Deliveries, i, i+1)
+		}
 	}
-	return r.ID
+	return d.ID
 }
 
 // freshEvent is the same event with an identifier of its own.
@@ -173,12 +173,4 @@ func freshEvent(body []byte) []byte {
 		return body
 	}
 	return fresh
-}
-
-func (s *state) delivery(id string) *record {
-	i := slices.IndexFunc(s.Deliveries, func(r *record) bool { return r.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return s.Deliveries[i]
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/subproduct/handlers/platform"
 )
 
-func TestSubscribingSendsASignedEvent(t *testing.T) {
+func TestSimulator_SubscribingSendsASignedEvent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	got, err := d.Subscribe(t.Context(), "globex", "basic")
@@ -45,7 +45,7 @@ func firstUser(t *testing.T, d *desk, tenant string) string {
 	return ""
 }
 
-func TestAFailedDeliveryIsRetriedAtMostThreeTimes(t *testing.T) {
+func TestSimulator_FailedDeliveryIsRetriedAtMostThreeTimes(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.product.answer = func(int, hook) int { return 503 }
@@ -67,7 +67,7 @@ func TestAFailedDeliveryIsRetriedAtMostThreeTimes(t *testing.T) {
 	}
 }
 
-func TestARetryThatSucceedsEndsTheDelivery(t *testing.T) {
+func TestSimulator_RetryThatSucceedsEndsTheDelivery(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.product.answer = func(n int, _ hook) int {
@@ -85,7 +85,7 @@ func TestARetryThatSucceedsEndsTheDelivery(t *testing.T) {
 	}
 }
 
-func TestAnAnswerAfterTheLimitIsAFailure(t *testing.T) {
+func TestSimulator_AnswerAfterTheLimitIsAFailure(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
 	d.limit = 50 * time.Millisecond
@@ -101,7 +101,7 @@ func TestAnAnswerAfterTheLimitIsAFailure(t *testing.T) {
 	}
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestSimulator_RedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
 	d.product.answer = func(int, hook) int { return 307 }
@@ -111,7 +111,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestADeliveryIsSentAgain(t *testing.T) {
+func TestSimulator_DeliveryIsSentAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	first, err := d.Send(t.Context(), "odd", []byte("\xff not even text"))
@@ -127,14 +127,14 @@ func TestADeliveryIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestTheContractAllowsThreeRetries(t *testing.T) {
+func TestSimulator_ContractAllowsThreeRetries(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{RetryDelays: make([]time.Duration, 4)}); err == nil {
 		t.Error("New took four retries")
 	}
 }
 
-func TestTheLogForgetsTheOldestFinishedDeliveries(t *testing.T) {
+func TestSimulator_LogForgetsTheOldestFinishedDeliveries(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryDelay: time.Hour})

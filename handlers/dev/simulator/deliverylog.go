@@ -1,41 +1,70 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 )
 
-// Delivery returns one delivery as it is now, or ErrUnknown.
-func (p *Platform) Delivery(id string) (Delivery, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.state.delivery(id)
-	if r == nil {
-		return Delivery{}, fmt.Errorf("delivery %s: %w", id, ErrUnknown)
+// sendDue makes the attempts whose time has come, until ctx ends and those
+// under way have ended too.
+func (p *Platform) sendDue(ctx context.Context) {
+	var attempts sync.WaitGroup
+	defer attempts.Wait()
+	for ctx.Err() == nil {
+		changed := p.nextChange()
+		due, wait := p.due(time.Now())
+		for _, id := range due {
+			attempts.Go(func() { p.attempt(ctx, id) })
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
-	return r.copy(), nil
 }
+
+// due returns the deliveries to attempt now, which it takes off the schedule,
+// and how long there is nothing else to do unless something changes.
+func (p *Platform) due(now time.Time) (ids []string, wait time.Duration) {
+	defer p.lock()()
+	wait = time.Hour
+	for i := range p.state.Deliveries {
+		d := &p.state.Deliveries[i]
+		switch until := d.NextAttempt.Sub(now); {
+		case d.Status != DeliveryPending || d.NextAttempt.IsZero():
+		case until > 0:
+			wait = min(wait, until)
+		default:
+			d.NextAttempt = time.Time{}
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids, wait
+}
+
+// Delivery returns one delivery as it is now, or ErrUnknown.
+func (p *Platform) Delivery(id string) (Delivery, error) { return lookup(p, &p.state.Deliveries, id) }
 
 // Deliveries returns the log, newest first.
 func (p *Platform) Deliveries() []Delivery {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := make([]Delivery, 0, len(p.state.Deliveries))
-	for i := len(p.state.Deliveries) - 1; i >= 0; i-- {
-		all = append(all, p.state.Deliveries[i].copy())
-	}
-	return all
+	log := all(p, &p.state.Deliveries)
+	slices.Reverse(log)
+	return log
 }
 
 // Await returns the delivery when it is no longer pending, with its retries
 // made (which takes a Run), or the context's error.
 func (p *Platform) Await(ctx context.Context, id string) (Delivery, error) {
 	for {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
+		changed := p.nextChange()
 		d, err := p.Delivery(id)
 		if err != nil || d.Status != DeliveryPending {
 			return d, err
@@ -55,53 +84,48 @@ type sendInput struct {
 	Body      string `json:"body"`
 }
 
-func (p *Platform) apiSend(r *http.Request, in sendInput) (Delivery, error) {
-	if in.Body != "" {
+func (p *Platform) sendAny(r *http.Request, in sendInput) (Delivery, error) {
+	switch {
+	case in.Body != "":
 		return p.Send(r.Context(), in.EventType, []byte(in.Body))
-	}
-	if in.EventType == "" {
+	case in.EventType == "":
 		return Delivery{}, fmt.Errorf("%w: an event needs a type or a body", ErrInvalid)
-	}
-	if in.Tenant == "" {
+	case in.Tenant == "":
 		return p.Send(r.Context(), in.EventType, nil)
 	}
 	return p.transition(r.Context(), in.Tenant, in.EventType, func(*Tenant) error { return nil })
 }
 
-type idInput struct {
-	ID string `json:"id"`
-}
-
-func (p *Platform) apiResend(r *http.Request, in idInput) (Delivery, error) {
-	return p.Resend(r.Context(), in.ID)
-}
-
-// apiDeliveries is the log, newest first, filtered by status and tenant.
-func (p *Platform) apiDeliveries(r *http.Request, _ nothing) (any, error) {
-	list := []Delivery{}
-	for _, d := range p.Deliveries() {
-		if matches(r.FormValue("status"), d.Status) && matches(r.FormValue("tenant"), d.Tenant) {
-			list = append(list, d)
-		}
+// deliveryLogs is GET /webhooks/delivery-logs?product=&status=, newest first.
+func (p *Platform) deliveryLogs(r *http.Request, who caller, _ nothing) (any, error) {
+	log := []Delivery{}
+	if matches(r.FormValue("product"), p.Product().Slug) {
+		log = p.filtered(r, who)
 	}
-	return map[string]any{"deliveries": list}, nil
+	return map[string]any{"deliveries": log}, nil
 }
 
-// apiDelivery is one delivery; with ?wait=10s when it is no longer pending, or
-// as it is after that time.
-func (p *Platform) apiDelivery(r *http.Request, _ nothing) (Delivery, error) {
-	wait := r.FormValue("wait")
-	if wait == "" {
-		return p.Delivery(r.PathValue("id"))
-	}
-	limit, err := time.ParseDuration(wait)
+// filtered is the log, newest first, by the request's status and tenant.
+func (p *Platform) filtered(r *http.Request, who caller) []Delivery {
+	return slices.DeleteFunc(p.Deliveries(), func(d Delivery) bool {
+		return !who.maySee(d.Tenant) || !matches(r.FormValue("status"), d.Status) || !matches(r.FormValue("tenant"), d.Tenant)
+	})
+}
+
+// matches is a filter's rule: an empty one lets everything through.
+func matches(filter, value string) bool { return cmp.Or(filter, value) == value }
+
+// oneDelivery is GET /_sim/deliveries/{id}; with ?wait=10s it answers when the
+// delivery is no longer pending, or after that time.
+func (p *Platform) oneDelivery(r *http.Request, _ nothing) (Delivery, error) {
+	limit, err := time.ParseDuration(cmp.Or(r.FormValue("wait"), "0s"))
 	if err != nil {
-		return Delivery{}, fmt.Errorf("%w: wait is to be like 10s", ErrInvalid)
+		return Delivery{}, fmt.Errorf("%w: wait must be like 10s", ErrInvalid)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), min(limit, time.Minute))
 	defer cancel()
 	d, err := p.Await(ctx, r.PathValue("id"))
-	if ctx.Err() != nil {
+	if d.ID != "" {
 		return d, nil
 	}
 	return d, err

@@ -1,7 +1,9 @@
 package simulator
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,21 +22,21 @@ const (
 // on until it is turned off; the zero value is a platform that keeps the
 // contract.
 type Faults struct {
-	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before user-info answers; the code is spent before
-	UserInfoStatus int           `json:"userInfoStatus"` // user-info's answer, instead of 200
+	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before the answer; the code is spent at once
+	UserInfoStatus int           `json:"userInfoStatus"` // instead of 200
 	UserInfoBody   string        `json:"userInfoBody"`   // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
 
-	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each delivery, sent at the same time
-	DeliveryBurst      int           `json:"deliveryBurst"`      // further events like it, each with its own eventId, at the same time
-	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two deliveries change places (waiting at most 10 s)
+	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each, at the same time
+	DeliveryBurst      int           `json:"deliveryBurst"`      // further events with ids of their own, likewise
+	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two change places, within 10 s
 	DeliveryDelay      time.Duration `json:"deliveryDelay"`      // before each first attempt
-	DeliveryDrop       bool          `json:"deliveryDrop"`       // attempts that never leave
-	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // attempts whose connection ends half-way through the body
+	DeliveryDrop       bool          `json:"deliveryDrop"`       // nothing is sent
+	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // the connection ends half-way
 	DeliverySignature  string        `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
-	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of the type and the tenant alone: events of one kind are the same bytes
-	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many attempts of each delivery the last three spoil; 0: all
+	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of type and tenant alone
+	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many drop, cut and signature apply to; 0: all
 
-	HealthDelay time.Duration `json:"healthDelay"` // before the next probe reaches the product, within its 5 s; that one only
+	HealthDelay time.Duration `json:"healthDelay"` // of the next probe alone, within its 5 s
 }
 
 // Values of Faults.DeliverySignature.
@@ -45,29 +47,22 @@ const (
 
 // Faults returns the faults that are on.
 func (p *Platform) Faults() Faults {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.lock()()
 	return p.faults
 }
 
-// SetFaults replaces all faults. Deliveries that the reorder fault held are let
-// go when it is off now.
+// SetFaults replaces all faults. Deliveries that the reorder fault held are
+// sent when it is off now.
 func (p *Platform) SetFaults(f Faults) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.touch()
+	defer p.change()()
 	p.faults = f
-	if f.DeliveryReorder {
-		return
+	if !f.DeliveryReorder {
+		p.release(time.Now())
 	}
-	for _, id := range p.held {
-		p.state.delivery(id).NextAttempt = time.Now()
-	}
-	p.held = nil
 }
 
-// spoil does to the attempt what the faults say; made counts those before it.
-func (f Faults) spoil(out *parcel, made int) {
+// apply puts the faults into an attempt; made counts those before it.
+func (f Faults) apply(out *outgoing, made int) {
 	if f.DeliveryAttempts > 0 && made >= f.DeliveryAttempts {
 		return
 	}
@@ -85,4 +80,77 @@ func (f Faults) spoil(out *parcel, made int) {
 		out.drop, did = true, []string{"dropped"}
 	}
 	out.fault = strings.Join(did, ", ")
+}
+
+// text is a duration as people write it: "6s", "150ms"; empty is none.
+type text time.Duration
+
+func (t text) MarshalText() ([]byte, error) {
+	if t == 0 {
+		return nil, nil
+	}
+	return []byte(time.Duration(t).String()), nil
+}
+
+func (t *text) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		*t = 0
+		return nil
+	}
+	d, err := time.ParseDuration(string(b))
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is no duration such as 6s or 150ms", b)
+	}
+	*t = text(d)
+	return nil
+}
+
+// plainFaults is Faults without its methods.
+type plainFaults Faults
+
+// faultsJSON is Faults with its durations as text; the outer fields win.
+type faultsJSON struct {
+	*plainFaults
+	UserInfoDelay text `json:"userInfoDelay"`
+	DeliveryDelay text `json:"deliveryDelay"`
+	HealthDelay   text `json:"healthDelay"`
+}
+
+// MarshalJSON writes durations as text, "6s".
+func (f Faults) MarshalJSON() ([]byte, error) {
+	return json.Marshal(faultsJSON{(*plainFaults)(&f), text(f.UserInfoDelay), text(f.DeliveryDelay), text(f.HealthDelay)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes; what is left out is off.
+func (f *Faults) UnmarshalJSON(b []byte) error {
+	var out Faults
+	in := faultsJSON{plainFaults: (*plainFaults)(&out)}
+	if err := decodeJSON(b, &in); err != nil {
+		return err
+	}
+	out.UserInfoDelay, out.DeliveryDelay, out.HealthDelay =
+		time.Duration(in.UserInfoDelay), time.Duration(in.DeliveryDelay), time.Duration(in.HealthDelay)
+	if err := out.check(); err != nil {
+		return err
+	}
+	*f = out
+	return nil
+}
+
+// check refuses what would do nothing, or too much.
+func (f Faults) check() error {
+	const many = 200
+	for name, ok := range map[string]bool{
+		"userInfoStatus":     f.UserInfoStatus == 0 || f.UserInfoStatus >= 200 && f.UserInfoStatus <= 599,
+		"userInfoBody":       slices.Contains([]string{"", BodyGarbage, BodyNumbers, BodyHuge, BodyCut}, f.UserInfoBody),
+		"deliveryDuplicates": f.DeliveryDuplicates >= 0 && f.DeliveryDuplicates <= many,
+		"deliveryBurst":      f.DeliveryBurst >= 0 && f.DeliveryBurst <= many,
+		"deliverySignature":  slices.Contains([]string{"", SignatureWrong, SignatureMissing}, f.DeliverySignature),
+		"deliveryAttempts":   f.DeliveryAttempts >= 0,
+	} {
+		if !ok {
+			return fmt.Errorf("%w: %s has a value that means nothing; the API page lists what it takes", ErrInvalid, name)
+		}
+	}
+	return nil
 }

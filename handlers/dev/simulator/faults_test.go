@@ -36,7 +36,7 @@ func (d *desk) order(t *testing.T) string {
 	return strings.Join(ids, " ")
 }
 
-func TestDuplicatesAreSentAtTheSameTime(t *testing.T) {
+func TestSimulator_DuplicatesAreSentAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryDuplicates: 2})
@@ -57,7 +57,7 @@ func TestDuplicatesAreSentAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestABurstIsOfDifferentEvents(t *testing.T) {
+func TestSimulator_BurstIsOfDifferentEvents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryBurst: 5})
@@ -71,7 +71,7 @@ func TestABurstIsOfDifferentEvents(t *testing.T) {
 	}
 }
 
-func TestReorderSwapsTwoEvents(t *testing.T) {
+func TestSimulator_ReorderSwapsTwoEvents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.SetFaults(Faults{DeliveryReorder: true})
@@ -89,7 +89,7 @@ func TestReorderSwapsTwoEvents(t *testing.T) {
 	}
 }
 
-func TestDelayedEventsComeLater(t *testing.T) {
+func TestSimulator_DelayedEventsComeLater(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	const delay = 100 * time.Millisecond
@@ -105,7 +105,7 @@ func TestDelayedEventsComeLater(t *testing.T) {
 	}
 }
 
-func TestSpoiltAttempts(t *testing.T) {
+func TestSimulator_FaultsOfAttempts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults Faults

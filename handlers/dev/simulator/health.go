@@ -2,9 +2,9 @@ package simulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -26,10 +26,10 @@ type Probe struct {
 // Probe asks the product's health URL now: healthy is a 2xx within 5 seconds,
 // without following redirects, whatever the body.
 func (p *Platform) Probe(ctx context.Context) Probe {
-	p.mu.Lock()
+	unlock := p.lock()
 	address, delay := p.state.Product.HealthURL, p.faults.HealthDelay
 	p.faults.HealthDelay = 0
-	p.mu.Unlock()
+	unlock()
 
 	probe := Probe{At: time.Now().UTC()}
 	if delay > 0 {
@@ -37,16 +37,16 @@ func (p *Platform) Probe(ctx context.Context) Probe {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
 	defer cancel()
-	var err error
-	probe.Status, err = p.ask(limited, address, delay)
+	err := sleep(limited, delay)
+	if err == nil {
+		probe.Status, err = p.ask(limited, address)
+	}
 	probe.Took = time.Since(probe.At)
-	switch {
-	case err != nil:
+	if err == nil && probe.Status/100 != 2 {
+		err = fmt.Errorf("status %d", probe.Status)
+	}
+	if probe.Healthy = err == nil; !probe.Healthy {
 		probe.Error = plainError(limited, err)
-	case probe.Status < 200 || probe.Status > 299:
-		probe.Error = fmt.Sprintf("status %d", probe.Status)
-	default:
-		probe.Healthy = true
 	}
 	if ctx.Err() == nil { // else it was the simulator that stopped
 		p.noteProbe(probe)
@@ -54,16 +54,11 @@ func (p *Platform) Probe(ctx context.Context) Probe {
 	return probe
 }
 
-// ask returns the status of a GET, sent after a delay.
-func (p *Platform) ask(ctx context.Context, address string, delay time.Duration) (int, error) {
+// ask returns the status of a GET.
+func (p *Platform) ask(ctx context.Context, address string) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil || address == "" {
-		return 0, fmt.Errorf("the product has no usable health address")
-	}
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return 0, errors.New("the product has no usable health address")
 	}
 	request.Header.Set("User-Agent", "platform-simulator")
 	response, err := p.outbound.Do(request)
@@ -74,43 +69,24 @@ func (p *Platform) ask(ctx context.Context, address string, delay time.Duration)
 }
 
 func (p *Platform) noteProbe(probe Probe) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.state.Probes = append(p.state.Probes, probe)
-	if excess := len(p.state.Probes) - keptProbes; excess > 0 {
-		p.state.Probes = slices.Delete(p.state.Probes, 0, excess)
-	}
-	p.touch()
-	p.log.Info("health probe", "healthy", probe.Healthy, "answer", probe.Status,
+	defer p.change()()
+	p.state.Probes = keepLast(p.state.Probes, keptProbes, probe)
+	p.options.Logger.Info("health probe", "healthy", probe.Healthy, "answer", probe.Status,
 		"took", probe.Took.Round(time.Millisecond), "error", probe.Error)
 }
 
 // Probes returns the health history, oldest first.
-func (p *Platform) Probes() []Probe {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.state.Probes)
-}
+func (p *Platform) Probes() []Probe { return all(p, &p.state.Probes) }
 
 // probeRegularly probes every 5 minutes (contract, section 8) until ctx ends.
 func (p *Platform) probeRegularly(ctx context.Context) {
-	if p.options.HealthInterval < 0 {
+	interval := p.options.HealthInterval
+	if interval < 0 {
 		return
 	}
-	wait := min(firstProbe, p.options.HealthInterval)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+	for wait := min(firstProbe, interval); sleep(ctx, wait) == nil; wait = interval {
 		if p.Product().HealthURL != "" {
 			p.Probe(ctx)
 		}
-		wait = p.options.HealthInterval
 	}
-}
-
-func (p *Platform) apiProbe(r *http.Request, _ nothing) (Probe, error) {
-	return p.Probe(context.WithoutCancel(r.Context())), nil
 }

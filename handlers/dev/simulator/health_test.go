@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestProbes(t *testing.T) {
+func TestSimulator_ProbesJudgeTheStatus(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		health  func(http.ResponseWriter)
@@ -31,7 +31,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-func TestAProbeHasALimit(t *testing.T) {
+func TestSimulator_ProbeHasALimit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.limit = 50 * time.Millisecond
@@ -43,7 +43,7 @@ func TestAProbeHasALimit(t *testing.T) {
 	}
 }
 
-func TestAProductThatIsNotThereIsUnhealthy(t *testing.T) {
+func TestSimulator_ProductThatIsNotThereIsUnhealthy(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.Product.HealthURL = "http://127.0.0.1:1/healthz" })
 	if got := d.Probe(t.Context()); got.Healthy || got.Error == "" || strings.Contains(got.Error, "/healthz") {
@@ -51,7 +51,7 @@ func TestAProductThatIsNotThereIsUnhealthy(t *testing.T) {
 	}
 }
 
-func TestTheNextProbeIsSlowOnceOnRequest(t *testing.T) {
+func TestSimulator_NextProbeIsSlowOnceOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.limit = 100 * time.Millisecond
@@ -65,7 +65,7 @@ func TestTheNextProbeIsSlowOnceOnRequest(t *testing.T) {
 	}
 }
 
-func TestProbesHappenByThemselves(t *testing.T) {
+func TestSimulator_ProbesHappenByThemselves(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.HealthInterval = 5 * time.Millisecond })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -79,25 +79,5 @@ func TestProbesHappenByThemselves(t *testing.T) {
 			t.Fatalf("%d probes, want three", len(d.Probes()))
 		case <-changed:
 		}
-	}
-}
-
-func TestTheChartShowsTheLastProbes(t *testing.T) {
-	t.Parallel()
-	var probes []Probe
-	for i := range chartBars + 10 {
-		probes = append(probes, Probe{Healthy: i%2 == 0, Took: time.Duration(i) * 50 * time.Millisecond})
-	}
-	got := newChart(probes)
-	if got.Total != chartBars || got.Healthy != chartBars/2 || len(got.Bars) != chartBars || got.Latest.Took != probes[len(probes)-1].Took {
-		t.Errorf("chart of %d probes: %+v", len(probes), got)
-	}
-	for i, b := range got.Bars {
-		if b.Y < 0 || b.Y+b.Height != chartHeight || b.X+b.Width > got.Width {
-			t.Errorf("bar %d lies outside: %+v", i, b)
-		}
-	}
-	if empty := newChart(nil); empty.Total != 0 || empty.Latest != nil || empty.Bars[0].Class != "none" {
-		t.Errorf("chart of nothing: %+v", empty)
 	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // step posts one step of the sign-in page.
-func (d *desk) step(t *testing.T, b *http.Client, name string, form url.Values) (*http.Response, string) {
+func (d *desk) step(t *testing.T, b *http.Client, form url.Values) (*http.Response, string) {
 	t.Helper()
-	return post(t, b, strings.Replace(d.ssoURL(d.product.url+"/sso/callback"), "/auth/sso", "/auth/sso"+name, 1), form)
+	return post(t, b, d.ssoURL(d.product.url+"/sso/callback"), form)
 }
 
 var (
@@ -20,7 +20,7 @@ var (
 	shownToken = regexp.MustCompile(`name="mfaToken" value="(\w+)"`)
 )
 
-func find(t *testing.T, pattern *regexp.Regexp, text string) string {
+func submatch(t *testing.T, pattern *regexp.Regexp, text string) string {
 	t.Helper()
 	m := pattern.FindStringSubmatch(text)
 	if m == nil {
@@ -29,7 +29,7 @@ func find(t *testing.T, pattern *regexp.Regexp, text string) string {
 	return m[1]
 }
 
-func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
+func TestSimulator_SigningInByPhoneAndSecondFactor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "+1 555 0100", MFA: true}); err != nil {
@@ -37,49 +37,49 @@ func TestSigningInByPhoneAndSecondFactor(t *testing.T) {
 	}
 	b := browser(t)
 
-	_, text := d.step(t, b, "/phone", url.Values{"phone": {" +1 555 0100 "}})
-	code := find(t, shownCode, text)
-	if page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
+	_, text := d.step(t, b, url.Values{"phone": {" +1 555 0100 "}})
+	code := submatch(t, shownCode, text)
+	if page, text := d.step(t, b, url.Values{"phone": {"+1 555 0100"}, "code": {"wrong"}}); page.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, code) {
 		t.Errorf("a wrong code: %d, want to be asked again with the message still shown", page.StatusCode)
 	}
-	page, text := d.step(t, b, "/text", url.Values{"phone": {"+1 555 0100"}, "code": {code}})
+	page, text := d.step(t, b, url.Values{"phone": {"+1 555 0100"}, "code": {code}})
 	if page.StatusCode != http.StatusOK || len(d.sessions) != 0 {
 		t.Fatalf("after the first factor: %d and %d sessions, want the second asked and none", page.StatusCode, len(d.sessions))
 	}
-	token := find(t, shownToken, text)
-	if page, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
+	token := submatch(t, shownToken, text)
+	if page, _ := d.step(t, b, url.Values{"mfaToken": {token}, "code": {"000"}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong second factor: %d, want 422", page.StatusCode)
 	}
-	back, _ := d.step(t, b, "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}})
+	back, _ := d.step(t, b, url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}})
 	if back.StatusCode != http.StatusSeeOther || !strings.Contains(back.Header.Get("Location"), "?code=sso_") {
 		t.Fatalf("after the second factor: %d to %q", back.StatusCode, back.Header.Get("Location"))
 	}
-	if page, _ := d.step(t, browser(t), "/second-factor", url.Values{"mfaToken": {token}, "code": {find(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
+	if page, _ := d.step(t, browser(t), url.Values{"mfaToken": {token}, "code": {submatch(t, shownCode, text)}}); page.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("the mfaToken a second time: %d, want 422", page.StatusCode)
 	}
 }
 
-func TestChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
+func TestSimulator_ChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
-	page, text := d.step(t, browser(t), "", url.Values{"user": {"gil"}})
+	page, text := d.step(t, browser(t), url.Values{"user": {"gil"}})
 	if page.StatusCode != http.StatusOK || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
 		t.Errorf("%d with cookies %v, want the second factor asked first", page.StatusCode, page.Cookies())
 	}
 }
 
-func TestAPhoneOfNobodyGetsNoCode(t *testing.T) {
+func TestSimulator_PhoneOfNobodyGetsNoCode(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, phone := range []string{"", "+1 555 0199"} {
-		if page, text := d.step(t, browser(t), "/phone", url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
+		if page, text := d.step(t, browser(t), url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
 			t.Errorf("phone %q: %d, want 422 and no code", phone, page.StatusCode)
 		}
 	}
 }
 
-func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
+func TestSimulator_TextMessagesCodeCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "1"}); err != nil {
@@ -108,11 +108,11 @@ func TestATextMessagesCodeCannotBeGuessed(t *testing.T) {
 	}
 }
 
-func TestSigningOutOfThePlatform(t *testing.T) {
+func TestSimulator_SigningOutOfThePlatform(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	b := browser(t)
-	d.step(t, b, "", url.Values{"user": {"ada"}})
+	d.step(t, b, url.Values{"user": {"ada"}})
 	sso := d.ssoURL(d.product.url + "/sso/callback")
 	if page, _ := get(t, b, sso); page.StatusCode != http.StatusSeeOther {
 		t.Fatalf("signed in: %d, want straight back", page.StatusCode)
@@ -127,7 +127,7 @@ func TestSigningOutOfThePlatform(t *testing.T) {
 	d.mu.Unlock()
 }
 
-func TestASessionEnds(t *testing.T) {
+func TestSimulator_SessionEnds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.mu.Lock()

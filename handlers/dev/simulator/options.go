@@ -33,15 +33,10 @@ type Options struct {
 	// HealthInterval is the time between probes; 0: 5 minutes, negative: on
 	// demand only.
 	HealthInterval time.Duration
-	// CodeLifetime is how long an unused code is good for; 0: 60 s.
-	CodeLifetime time.Duration
-	// AllowAnyRedirect lifts the simulator's own rule that a redirect must have
-	// the origin of Product.CallbackURL.
-	AllowAnyRedirect bool
 	// SchemaScript returns the product's own current script, for the check of
 	// the "Schema script" field against it. Nil: nothing to check against.
 	SchemaScript func() (string, error)
-	// Logger hears of deliveries and probes, never of secrets. Nil: silent.
+	// Logger gets deliveries and probes, never secrets. Nil: silent.
 	Logger *slog.Logger
 }
 
@@ -60,9 +55,6 @@ func withDefaults(o Options) (Options, error) {
 	}
 	if o.HealthInterval == 0 {
 		o.HealthInterval = healthInterval
-	}
-	if o.CodeLifetime == 0 {
-		o.CodeLifetime = time.Minute
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

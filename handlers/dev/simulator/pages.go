@@ -2,13 +2,12 @@ package simulator
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
-	"path"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -16,88 +15,39 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// page is what the layout shows around every view.
+// page is what a template gets. View is what this page alone shows.
 type page struct {
-	Title    string
-	Path     string
-	Bare     bool // for the platform's users, not for the developer
-	Product  string
-	User     *User // signed in at the platform in this browser
-	Broken   []string
-	Revision int
-	View     any
+	snapshot
+	Title, Path string
+	Bare        bool  // for the platform's users, not for the developer
+	User        *User // signed in at the platform in this browser
+	View        any
 }
 
-// parsePages reads every template once, each together with the layout and the
-// parts that several share.
-func parsePages() (map[string]*template.Template, error) {
-	layout, err := template.New("layout.html").Funcs(pageFuncs()).ParseFS(assets, "assets/layout.html", "assets/parts.html")
-	if err != nil {
-		return nil, err
-	}
-	files, err := assets.ReadDir("assets")
-	if err != nil {
-		return nil, err
-	}
-	pages := map[string]*template.Template{}
-	for _, file := range files {
-		name, isPage := strings.CutSuffix(file.Name(), ".html")
-		if !isPage || name == "layout" || name == "parts" {
-			continue
-		}
-		own, err := layout.Clone()
-		if err != nil {
-			return nil, err
-		}
-		if pages[name], err = own.ParseFS(assets, path.Join("assets", file.Name())); err != nil {
-			return nil, err
-		}
-	}
-	return pages, nil
-}
-
-// pageFuncs are what the templates know besides Go's own: times in the
-// developer's zone, lengths of time, the colour of a status, readable JSON.
-func pageFuncs() template.FuncMap {
-	return template.FuncMap{
+// parsePages reads every template, with what they use besides Go's own: times
+// in the developer's zone, short durations, readable JSON.
+func (p *Platform) parsePages() (*template.Template, error) {
+	return template.New("").Funcs(template.FuncMap{
 		"clock": func(t time.Time) template.HTML {
 			return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339),
 				t.Local().Format("2 January 2006 15:04:05 MST"), t.Local().Format("15:04:05")))
 		},
 		"day":    func(t time.Time) string { return t.Local().Format("2 Jan 2006") },
-		"took":   took,
-		"last":   func(all []Attempt) Attempt { return all[len(all)-1] },
-		"colour": colour,
+		"took":   func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) },
+		"newest": newest,
 		"pretty": pretty,
-		"tab": func(p page, path, name string) map[string]any {
-			return map[string]any{"Path": path, "Name": name, "Here": p.Path == path}
-		},
-		"query": func(s string) template.URL { return template.URL(s) }, // a query that parseSSO has read
-	}
+		"tabs":   p.tabs,
+		"query":  func(s string) template.URL { return template.URL(s) }, // a query that parseSSO has read
+	}).ParseFS(assets, "assets/*.html")
 }
 
-// took is a length of time in few digits.
-func took(d time.Duration) string {
-	switch {
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+// newest returns at most n elements of a slice, the last first.
+func newest(n int, list any) (out []any) {
+	all := reflect.ValueOf(list)
+	for i := all.Len() - 1; i >= 0 && len(out) < n; i-- {
+		out = append(out, all.Index(i).Interface())
 	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// colour is the style sheet's class for a status.
-func colour(status string) string {
-	switch status {
-	case StatusActive, DeliveryDelivered, InvoiceApproved, OrderPaid:
-		return "ok"
-	case StatusPaused, DeliveryPending, InvoiceRequested:
-		return "warn"
-	case StatusCancelled, DeliveryFailed:
-		return "bad"
-	}
-	return ""
+	return out
 }
 
 // pretty indents JSON, and leaves anything else as it is.
@@ -111,17 +61,10 @@ func pretty(body string) string {
 
 // render writes a page, or nothing of it: a template's error is a clean 500.
 func (p *Platform) render(w http.ResponseWriter, r *http.Request, status int, name, title string, view any) {
-	data := page{Title: title, Path: r.URL.Path, Bare: name == "login", View: view}
-	if user, ok := p.signedIn(r); ok {
-		data.User = &user
-	}
-	p.mu.Lock()
-	data.Product = cmp.Or(p.state.Product.Name, p.state.Product.Slug, "no product yet")
-	data.Broken, data.Revision = p.faults.Broken(), p.revision
-	p.mu.Unlock()
+	data := page{p.snapshot(), title, r.URL.Path, name == "login", p.signedIn(r), view}
 	var out bytes.Buffer
-	if err := p.pages[name].Execute(&out, data); err != nil {
-		p.log.Error("simulator page", "page", name, "error", err)
+	if err := p.pages.ExecuteTemplate(&out, name+".html", data); err != nil {
+		p.options.Logger.Error("simulator page", "page", name, "error", err)
 		http.Error(w, "this page cannot be shown", http.StatusInternalServerError)
 		return
 	}
@@ -132,13 +75,14 @@ func (p *Platform) render(w http.ResponseWriter, r *http.Request, status int, na
 
 // fail shows what is wrong, in words for the developer who reads it.
 func (p *Platform) fail(w http.ResponseWriter, r *http.Request, status int, title string, err error) {
-	p.render(w, r, status, "error", title, failure{title, problem(err)})
+	p.render(w, r, status, "error", title, problem(err))
 }
 
-// failure is the page that says so.
-type failure struct{ Title, Text string }
-
-// asset serves the console's own files.
-func asset(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, assets, path.Join("assets", "files", r.PathValue("name")))
+// problem is an error as a sentence.
+func problem(err error) string {
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, ErrInvalid.Error()+": "); ok {
+		text = after
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // The console changes a plan: the event says so, and user-info from then on.
-func TestChangePlan_FromTheConsole(t *testing.T) {
+func TestSimulator_ChangePlanFromTheConsole(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	submit(t, browser(t), d.url+"/_sim/plan", d.url+"/", url.Values{"slug": {"acme"}, "plan": {"Enterprise"}})
@@ -20,7 +20,7 @@ func TestChangePlan_FromTheConsole(t *testing.T) {
 	}
 }
 
-func TestChangePlan_NeedsASubscriptionAndAPlan(t *testing.T) {
+func TestSimulator_ChangePlanNeedsASubscriptionAndAPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("bare", "Bare", "")

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"crypto/rand"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -22,11 +23,7 @@ type session struct {
 // newSession returns the token of a new session in the given map; p.mu is held.
 func newSession(in map[string]session, userID string, lifetime time.Duration) string {
 	now := time.Now()
-	for token, s := range in {
-		if now.After(s.expires) {
-			delete(in, token)
-		}
-	}
+	maps.DeleteFunc(in, func(_ string, s session) bool { return now.After(s.expires) })
 	token := rand.Text()
 	in[token] = session{user: userID, expires: now.Add(lifetime)}
 	return token
@@ -38,29 +35,28 @@ func (p *Platform) holder(in map[string]session, token string) *User {
 	if !ok || time.Now().After(s.expires) {
 		return nil
 	}
-	return p.state.user(s.user)
+	user, _ := find(p.state.Users, s.user) // nil when it is gone
+	return user
 }
 
 // signIn starts a session at the platform for this browser, whatever factors
 // the user has: it is the console's.
 func (p *Platform) signIn(w http.ResponseWriter, userID string) {
-	p.mu.Lock()
+	unlock := p.change()
 	token := newSession(p.sessions, userID, sessionLifetime)
-	p.touch()
-	p.mu.Unlock()
+	unlock()
 	p.setCookie(w, token, int(sessionLifetime.Seconds()))
 }
 
-// signOut is POST /_sim/sign-out: ends this browser's session at the platform.
+// signOut is POST /_sim/sign-out: it ends this browser's session at the platform.
 func (p *Platform) signOut(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
 	if cookie, err := r.Cookie(sessionCookie); err == nil {
+		unlock := p.change()
 		delete(p.sessions, cookie.Value)
+		unlock()
 	}
-	p.touch()
-	p.mu.Unlock()
 	p.setCookie(w, "", -1)
-	p.reply(w, r, http.StatusOK, nothing{})
+	p.answer(w, r, nothing{}, nil)
 }
 
 func (p *Platform) setCookie(w http.ResponseWriter, value string, maxAge int) {
@@ -70,17 +66,17 @@ func (p *Platform) setCookie(w http.ResponseWriter, value string, maxAge int) {
 	})
 }
 
-// signedIn returns the user that this browser is signed in as.
-func (p *Platform) signedIn(r *http.Request) (User, bool) {
+// signedIn returns the user that this browser is signed in as, or nil.
+func (p *Platform) signedIn(r *http.Request) *User {
 	cookie, err := r.Cookie(sessionCookie)
 	if err != nil {
-		return User{}, false
+		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.lock()()
 	user := p.holder(p.sessions, cookie.Value)
 	if user == nil {
-		return User{}, false
+		return nil
 	}
-	return *user, true
+	copied := *user
+	return &copied
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAStoryDrivenFromAnotherLanguage(t *testing.T) {
+func TestSimulator_IsDrivenOverHTTP(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.api(t, "POST", "/_sim/tenants", `{"slug":"globex","name":"Globex","plan":"pro","users":[{"id":"gil","email":"gil@globex.example"}]}`, 200)
@@ -47,7 +47,7 @@ func TestAStoryDrivenFromAnotherLanguage(t *testing.T) {
 	}
 }
 
-func TestWaitingForADeliverysRetries(t *testing.T) {
+func TestSimulator_WaitingForADeliverysRetries(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.product.answer = func(n int, _ hook) int { return 500 }
@@ -64,7 +64,7 @@ func TestWaitingForADeliverysRetries(t *testing.T) {
 	d.api(t, "GET", "/_sim/deliveries/dlv_0?wait=1s", "", 404)
 }
 
-func TestUsersAreAddedAndChanged(t *testing.T) {
+func TestSimulator_UsersAreAddedAndChanged(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	added := d.api(t, "POST", "/_sim/users", `{"email":"ben@acme.example","tenant":"acme","phone":"1"}`, 200)
@@ -85,7 +85,7 @@ func TestUsersAreAddedAndChanged(t *testing.T) {
 	d.api(t, "POST", "/_sim/users", `{"email":"x@y.example","tenant":"nobody"}`, 404)
 }
 
-func TestSecretsGoInAndNeverComeOut(t *testing.T) {
+func TestSimulator_SecretsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	_, text := call(t, "GET", d.url+"/_sim/state", "")
@@ -99,7 +99,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	d.api(t, "POST", "/_sim/product", `{"webhookUrl":"not an address"}`, 422)
 }
 
-func TestTheRevisionTellsOfChanges(t *testing.T) {
+func TestSimulator_RevisionTellsOfChanges(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	before := d.api(t, "GET", "/_sim/revision", "", 200)["revision"]

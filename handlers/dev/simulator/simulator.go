@@ -1,10 +1,17 @@
+// Package simulator is the other side of the contract: a subscription platform
+// to develop and test a sub-product against. It signs users in and issues
+// one-time codes, answers user-info, sends signed events with the contract's
+// limits and retries, probes health, and breaks each of these on request.
+//
+// What the contract leaves open ("not shown") is chosen here and documented as
+// the simulator's own in README.md and on the console's /docs page. A product
+// must not depend on those choices.
 package simulator
 
 import (
 	"context"
 	"fmt"
 	"html/template"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -13,8 +20,7 @@ import (
 // Platform is a running simulator. Its methods may be called from any goroutine.
 type Platform struct {
 	options  Options
-	log      *slog.Logger
-	pages    map[string]*template.Template
+	pages    *template.Template
 	outbound *http.Client
 	limit    time.Duration // for one answer of the product
 
@@ -24,9 +30,8 @@ type Platform struct {
 	codes     map[string]*ticket
 	exchanges []Exchange
 	sessions  map[string]session      // by cookie or access token
-	halfway   map[string]session      // by mfaToken: the second factor is to come
+	pending   map[string]session      // by mfaToken: the second factor is still to come
 	texts     map[string]*textMessage // by phone number
-	held      []string                // deliveries kept back by the reorder fault
 	revision  int                     // counts changes
 	changed   chan struct{}           // closed and replaced at each change
 }
@@ -38,23 +43,12 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	pages, err := parsePages()
+	p := &Platform{options: o, outbound: outboundClient(), limit: answerLimit, changed: make(chan struct{})}
+	p.forget()
+	if p.pages, err = p.parsePages(); err == nil {
+		err = p.load()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
-	}
-	p := &Platform{
-		options:  o,
-		log:      o.Logger,
-		pages:    pages,
-		outbound: outboundClient(),
-		limit:    answerLimit,
-		codes:    map[string]*ticket{},
-		sessions: map[string]session{},
-		halfway:  map[string]session{},
-		texts:    map[string]*textMessage{},
-		changed:  make(chan struct{}),
-	}
-	if err := p.load(); err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	return p, nil
@@ -72,27 +66,55 @@ func (p *Platform) Run(ctx context.Context) error {
 	return p.save()
 }
 
-// touch announces a change of anything that is shown; p.mu is held.
-func (p *Platform) touch() {
-	p.revision++
-	close(p.changed)
-	p.changed = make(chan struct{})
+// lock locks p.mu; call the result to unlock it: defer p.lock()().
+func (p *Platform) lock() (unlock func()) {
+	p.mu.Lock()
+	return p.mu.Unlock
+}
+
+// change is lock for whoever changes something that is shown: it announces the
+// change as it unlocks.
+func (p *Platform) change() (unlock func()) {
+	p.mu.Lock()
+	return func() {
+		p.revision++
+		close(p.changed)
+		p.changed = make(chan struct{})
+		p.mu.Unlock()
+	}
+}
+
+// nextChange is closed at the next change.
+func (p *Platform) nextChange() <-chan struct{} {
+	defer p.lock()()
+	return p.changed
 }
 
 // Reset forgets everything but the registration and the signing keys, and
-// mends every fault.
+// turns all faults off.
 func (p *Platform) Reset() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.change()()
 	kept := p.state
 	p.state = state{
 		Given: kept.Given, Product: kept.Product, SchemaScript: kept.SchemaScript, Keys: kept.Keys,
-		Sequence: kept.Sequence, // an identifier never means two things
+		Sequence: kept.Sequence, // an identifier is never used twice
 	}
-	p.faults, p.exchanges, p.held = Faults{}, nil, nil
-	clear(p.codes)
-	clear(p.sessions)
-	clear(p.halfway)
-	clear(p.texts)
-	p.touch()
+	p.forget()
+}
+
+// forget empties what no state file keeps; p.mu is held.
+func (p *Platform) forget() {
+	p.faults, p.exchanges = Faults{}, nil
+	p.codes, p.texts = map[string]*ticket{}, map[string]*textMessage{}
+	p.sessions, p.pending = map[string]session{}, map[string]session{}
+}
+
+// sleep waits for d, or returns the cause of ctx's end.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -7,30 +7,78 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 )
 
-// state is what the state file keeps. Sessions, codes and faults are left out:
-// a restart signs everybody out and mends everything.
+// What a request can get wrong.
+var (
+	ErrUnknown = errors.New("not known here")
+	ErrInvalid = errors.New("not acceptable")
+)
+
+// state is what the state file keeps: all but sessions, codes and faults. Lists
+// are oldest first; their elements are values, so that a copied list is a
+// snapshot.
 type state struct {
 	Given        Product      `json:"given"` // Options.Product at the last start
 	Product      Product      `json:"product"`
 	Sequence     int          `json:"sequence"`
-	Tenants      []*Tenant    `json:"tenants"`
-	Users        []*User      `json:"users"`
-	Deliveries   []*record    `json:"deliveries"` // oldest first
-	Probes       []Probe      `json:"probes"`     // oldest first
-	Orders       []*Order     `json:"orders"`
-	Invoices     []*Invoice   `json:"invoices"`
+	Tenants      []Tenant     `json:"tenants"`
+	Users        []User       `json:"users"`
+	Deliveries   []Delivery   `json:"deliveries"`
+	Probes       []Probe      `json:"probes"`
+	Orders       []Order      `json:"orders"`
+	Invoices     []Invoice    `json:"invoices"`
 	SchemaScript string       `json:"schemaScript"`
-	Keys         []signingKey `json:"keys"` // the last one signs
+	Keys         []signingKey `json:"signingKeys"` // the last one signs
 }
 
 // number returns the next short identifier of a kind; p.mu is held.
 func (s *state) number(kind string) string {
 	s.Sequence++
 	return fmt.Sprintf("%s_%d", kind, s.Sequence)
+}
+
+// keyed is an element of a list with what identifies it.
+type keyed interface{ key() (kind, id string) }
+
+// find returns the element with that identifier, or ErrUnknown. The pointer is
+// good until the list grows; p.mu is held.
+func find[T keyed](list []T, id string) (*T, error) {
+	for i := range list {
+		if _, key := list[i].key(); key == id {
+			return &list[i], nil
+		}
+	}
+	var none T
+	kind, _ := none.key()
+	return nil, fmt.Errorf("%s %q: %w", kind, id, ErrUnknown)
+}
+
+// lookup returns a copy of the element with that identifier, or ErrUnknown.
+func lookup[T keyed](p *Platform, list *[]T, id string) (out T, err error) {
+	defer p.lock()()
+	found, err := find(*list, id)
+	if err == nil {
+		out = *found
+	}
+	return out, err
+}
+
+// copied returns a copy of a list, never nil: JSON has [] for it.
+func copied[T any](list []T) []T { return append([]T{}, list...) }
+
+// all is copied under the lock.
+func all[T any](p *Platform, list *[]T) []T {
+	defer p.lock()()
+	return copied(*list)
+}
+
+// keepLast appends to a list that keeps its last n elements.
+func keepLast[T any](list []T, n int, element T) []T {
+	list = append(list, element)
+	return slices.Delete(list, 0, max(0, len(list)-n))
 }
 
 func (p *Platform) load() error {
@@ -43,84 +91,48 @@ func (p *Platform) load() error {
 			return fmt.Errorf("state file: %w", err)
 		}
 	}
-	p.state.Product = mergeProduct(p.state.Given, p.options.Product, p.state.Product)
+	p.state.Product.merge(p.state.Given, p.options.Product)
 	p.state.Given = p.options.Product
-	for _, r := range p.state.Deliveries {
-		r.restore()
+	for i := range p.state.Deliveries {
+		p.state.Deliveries[i].restore()
 	}
 	return p.save() // an unwritable file is found now, not after an hour of work
 }
 
-// mergeProduct keeps what the console changed, except where the program is now
-// started with something else than last time.
-func mergeProduct(before, given, kept Product) Product {
-	keep := func(before, given string, kept *string) {
-		if *kept == "" || given != before {
-			*kept = given
-		}
-	}
-	keep(before.Slug, given.Slug, &kept.Slug)
-	keep(before.Name, given.Name, &kept.Name)
-	keep(before.APIKey, given.APIKey, &kept.APIKey)
-	keep(before.WebhookSecret, given.WebhookSecret, &kept.WebhookSecret)
-	keep(before.WebhookURL, given.WebhookURL, &kept.WebhookURL)
-	keep(before.CallbackURL, given.CallbackURL, &kept.CallbackURL)
-	keep(before.HealthURL, given.HealthURL, &kept.HealthURL)
-	return kept
-}
-
-// keepState writes changes to the state file soon after they happen, many in
-// one go.
+// keepState writes the state file soon after a change, many changes at a time.
 func (p *Platform) keepState(ctx context.Context) {
 	const settle = 250 * time.Millisecond
-	for p.options.StateFile != "" {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
-		if err := p.save(); err != nil {
-			p.log.Error("simulator state not saved", "error", err)
+	for saved := -1; ; {
+		if now := p.currentRevision(); now != saved {
+			if err := p.save(); err != nil {
+				p.options.Logger.Error("simulator state not saved", "error", err)
+			}
+			saved = now
 		}
-		select {
-		case <-ctx.Done():
+		if sleep(ctx, settle) != nil {
 			return
-		case <-changed:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(settle):
 		}
 	}
 }
 
-// save writes the state file: a new file beside it, then a rename, so that a
-// reader (or a crash) never meets half of one.
+// save writes a new file beside the state file and renames it: no reader meets
+// half of one. It is called by one goroutine at a time.
 func (p *Platform) save() error {
-	if p.options.StateFile == "" {
+	path := p.options.StateFile
+	if path == "" {
 		return nil
 	}
-	p.mu.Lock()
+	unlock := p.lock()
 	text, err := json.MarshalIndent(p.state, "", "\t")
-	p.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("state file: %w", err)
+	unlock()
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o600)
 	}
-	if err := writeAtomically(p.options.StateFile, text); err != nil {
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
 		return fmt.Errorf("state file: %w", err)
 	}
 	return nil
-}
-
-// writeAtomically relies on os.CreateTemp for the mode 0600.
-func writeAtomically(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // does nothing after the rename
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

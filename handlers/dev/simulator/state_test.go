@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestARestartKeepsTheState(t *testing.T) {
+func TestSimulator_RestartKeepsTheState(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
 	d := newDesk(t, func(o *Options) { o.StateFile = file })
@@ -17,7 +17,6 @@ func TestARestartKeepsTheState(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Probe(t.Context())
-	d.SetSchemaScript("CREATE TABLE notes ();")
 	d.stop()
 
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -43,7 +42,7 @@ func TestARestartKeepsTheState(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotSentIsSentAfterARestart(t *testing.T) {
+func TestSimulator_WhatWasNotSentIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
 	d := newDesk(t, func(o *Options) {
@@ -55,7 +54,7 @@ func TestWhatWasNotSentIsSentAfterARestart(t *testing.T) {
 	d.stop()
 
 	// The retry's time comes while nothing runs.
-	d.state.delivery(sent.ID).NextAttempt = time.Now().Add(-time.Minute)
+	d.state.Deliveries[0].NextAttempt = time.Now().Add(-time.Minute)
 	if err := d.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +74,7 @@ func reopen(t *testing.T, file string, product Product) *Platform {
 	return p
 }
 
-func TestTheConsolesEditsOutliveARestartButNotAChangeOfTheOptions(t *testing.T) {
+func TestSimulator_EditsStayUntilTheOptionsChange(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
 	given := Product{Slug: "notes", HealthURL: "http://127.0.0.1:8080/healthz"}
@@ -95,7 +94,7 @@ func TestTheConsolesEditsOutliveARestartButNotAChangeOfTheOptions(t *testing.T) 
 	}
 }
 
-func TestAnUnusableStateFileIsFoundAtTheStart(t *testing.T) {
+func TestSimulator_UnusableStateFileIsFoundAtTheStart(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "state.json")
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
@@ -108,7 +107,7 @@ func TestAnUnusableStateFileIsFoundAtTheStart(t *testing.T) {
 	}
 }
 
-func TestResetForgets(t *testing.T) {
+func TestSimulator_ResetForgets(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.send(t, "a")
@@ -128,7 +127,7 @@ func TestResetForgets(t *testing.T) {
 	}
 }
 
-func TestRunEndsWithItsContext(t *testing.T) {
+func TestSimulator_RunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	hold := make(chan struct{})

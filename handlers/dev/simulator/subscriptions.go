@@ -2,19 +2,45 @@ package simulator
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"time"
 
 	"example.com/subproduct/handlers/platform"
 )
 
 // Event types of the simulator's own: the contract says that the platform sends
 // an event when a subscription's state changes, but names only two of them. A
-// product must take one that it does not know.
+// product must accept a type that it does not know.
 const (
 	subscriptionPaused  = "subscription.paused"
 	subscriptionResumed = "subscription.resumed"
 	subscriptionUpdated = "subscription.updated"
 )
+
+// eventBody is an event about t, or about no tenant when t is nil. The contract
+// has eventType and nothing else; every other field is the simulator's own. A
+// bare event has neither id nor time, as the contract shows none.
+func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
+	event := map[string]any{"eventType": eventType}
+	if !bare {
+		event["eventId"], event["occurredAt"] = "evt_"+rand.Text(), time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if t != nil {
+		event["tenantSlug"] = t.Slug
+	}
+	if t != nil && !bare {
+		data := map[string]string{
+			"tenantName": t.Name, "tenantStatus": t.Status, "subscriptionId": t.Subscription.ID,
+			"planType": t.Subscription.Plan, "subscriptionStatus": t.subscriptionStatus(),
+		}
+		maps.DeleteFunc(data, func(_, value string) bool { return value == "" })
+		event["data"] = data
+	}
+	return json.Marshal(event)
+}
 
 // Subscribe gives the tenant a new active subscription to plan and sends the
 // product subscription.created (contract, section 6). The tenant is made, with
@@ -35,35 +61,31 @@ func (p *Platform) Subscribe(ctx context.Context, slug, plan string) (Delivery, 
 	})
 }
 
-// Pause pauses an active subscription and sends the simulator's own event
-// subscription.paused.
+// Pause pauses an active subscription and sends subscription.paused.
 func (p *Platform) Pause(ctx context.Context, slug string) (Delivery, error) {
-	return p.transition(ctx, slug, subscriptionPaused, func(t *Tenant) error {
-		if t.subscriptionStatus() != StatusActive {
-			return fmt.Errorf("%w: only an active subscription can be paused, this one is %s", ErrInvalid, t.subscriptionStatus())
-		}
-		t.Status, t.Subscription.Status = StatusPaused, StatusPaused
-		return nil
-	})
+	return p.transition(ctx, slug, subscriptionPaused, fromTo(StatusActive, StatusPaused))
 }
 
-// Resume makes a paused subscription active again and sends the simulator's own
-// event subscription.resumed.
+// Resume makes a paused subscription active and sends subscription.resumed.
 func (p *Platform) Resume(ctx context.Context, slug string) (Delivery, error) {
-	return p.transition(ctx, slug, subscriptionResumed, func(t *Tenant) error {
-		if t.subscriptionStatus() != StatusPaused {
-			return fmt.Errorf("%w: only a paused subscription can be resumed, this one is %s", ErrInvalid, t.subscriptionStatus())
+	return p.transition(ctx, slug, subscriptionResumed, fromTo(StatusPaused, StatusActive))
+}
+
+func fromTo(from, to string) func(*Tenant) error {
+	return func(t *Tenant) error {
+		if status := t.subscriptionStatus(); status != from {
+			return fmt.Errorf("%w: the subscription is %s, not %s", ErrInvalid, status, from)
 		}
-		t.Status, t.Subscription.Status = StatusActive, StatusActive
+		t.Status, t.Subscription.Status = to, to
 		return nil
-	})
+	}
 }
 
 // ChangePlan gives the tenant's subscription another plan, which user-info names
-// from then on, and sends the simulator's own event subscription.updated.
+// from then on, and sends subscription.updated.
 func (p *Platform) ChangePlan(ctx context.Context, slug, plan string) (Delivery, error) {
 	return p.transition(ctx, slug, subscriptionUpdated, func(t *Tenant) error {
-		if t.Subscription == nil || plan == "" {
+		if t.Subscription.ID == "" || plan == "" {
 			return fmt.Errorf("%w: a change of plan needs a subscription and a plan", ErrInvalid)
 		}
 		t.Subscription.Plan = plan
@@ -78,7 +100,7 @@ func (p *Platform) Cancel(ctx context.Context, slug string) (Delivery, error) {
 			return fmt.Errorf("%w: the tenant is cancelled already", ErrInvalid)
 		}
 		t.Status = StatusCancelled
-		if t.Subscription != nil {
+		if t.Subscription.ID != "" {
 			t.Subscription.Status = StatusCancelled
 		}
 		return nil
@@ -95,18 +117,13 @@ func (p *Platform) transition(ctx context.Context, slug, eventType string, chang
 }
 
 func (p *Platform) changeTenant(slug, eventType string, change func(*Tenant) error) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.state.tenant(slug)
-	if t == nil {
-		return nil, fmt.Errorf("%w: no such tenant", ErrUnknown)
+	defer p.change()()
+	t, err := find(p.state.Tenants, slug)
+	if err == nil {
+		err = change(t)
 	}
-	if err := change(t); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	p.touch()
-	if p.faults.DeliveryBare {
-		return bareBody(eventType, t)
-	}
-	return eventBody(eventType, t)
+	return eventBody(eventType, t, p.faults.DeliveryBare)
 }

@@ -1,19 +1,17 @@
 package simulator
 
 import (
-	"crypto"
-	"crypto/hmac"
-	"crypto/rand"
+	"cmp"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"net/http"
+	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // Flaws that a token can have. A verifier must refuse every one of them.
@@ -51,117 +49,95 @@ func (p *Platform) Token(issuer, userID, flaw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := keys[len(keys)-1]
-	private, err := x509.ParsePKCS1PrivateKey(key.Private)
+	defer p.lock()()
+	user, err := find(p.state.Users, userID)
 	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	c, err := p.claims(issuer, userID)
-	if err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	token := rs256{alg: "RS256", kid: key.ID, claims: c, key: private}
-	if err := token.spoil(flaw); err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	return token.sign(flaw)
-}
-
-func (p *Platform) claims(issuer, userID string) (claims, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	user := p.state.user(userID)
-	if user == nil {
-		return claims{}, fmt.Errorf("user %q: %w", userID, ErrUnknown)
-	}
-	now := time.Now()
-	return claims{
-		Issuer: issuer, Audience: p.state.Product.Slug, Subject: user.ID,
-		IssuedAt: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), userInfo: p.state.userInfo(user),
-	}, nil
-}
-
-// rs256 is a token before it is signed.
-type rs256 struct {
-	alg, kid string
-	claims   claims
-	key      *rsa.PrivateKey
-}
-
-// spoil does what has to happen before signing.
-func (t *rs256) spoil(flaw string) (err error) {
-	switch flaw {
-	case "", TokenAltered:
-	case TokenExpired:
-		t.claims.IssuedAt -= 2 * 3600
-		t.claims.Expires = t.claims.IssuedAt + 3600
-	case TokenNotYet:
-		t.claims.NotBefore = t.claims.IssuedAt + 3600
-		t.claims.Expires += 3600
-	case TokenWrongIssuer:
-		t.claims.Issuer = "https://another.example"
-	case TokenWrongAudience:
-		t.claims.Audience = "another-product"
-	case TokenWrongKey:
-		t.key, err = rsa.GenerateKey(rand.Reader, 2048)
-	case TokenUnknownKey:
-		t.kid = "key_unknown"
-		t.key, err = rsa.GenerateKey(rand.Reader, 2048)
-	case TokenAlgNone:
-		t.alg = "none"
-	case TokenHS256:
-		t.alg = "HS256"
-	default:
-		err = fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw)
-	}
-	return err
-}
-
-func (t *rs256) sign(flaw string) (string, error) {
-	head, err1 := json.Marshal(map[string]string{"alg": t.alg, "kid": t.kid, "typ": "JWT"})
-	body, err2 := json.Marshal(t.claims)
-	if err := errors.Join(err1, err2); err != nil {
 		return "", err
 	}
-	signed := base64url(head) + "." + base64url(body)
-	var signature []byte
-	var err error
-	switch t.alg {
-	case "RS256":
-		digest := sha256.Sum256([]byte(signed))
-		signature, err = rsa.SignPKCS1v15(rand.Reader, t.key, crypto.SHA256, digest[:])
-	case "HS256":
-		signature, err = hmacWithPublicKey(&t.key.PublicKey, signed)
-	}
-	if flaw == TokenAltered {
-		t.claims.TenantSlug += "-other"
-		body, err2 = json.Marshal(t.claims)
-		signed = base64url(head) + "." + base64url(body)
-	}
-	return signed + "." + base64url(signature), errors.Join(err, err2)
+	now := time.Now()
+	return sign(claims{
+		Issuer: issuer, Audience: p.state.Product.Slug, Subject: user.ID,
+		IssuedAt: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), userInfo: p.state.userInfo(user),
+	}, keys[len(keys)-1].JWK, flaw)
 }
 
-// hmacWithPublicKey is the classic confusion: what a verifier published is
-// taken for a shared secret.
-func hmacWithPublicKey(key *rsa.PublicKey, signed string) ([]byte, error) {
-	der, err := x509.MarshalPKIXPublicKey(key)
+// sign makes a token with a flaw.
+func sign(c claims, key jose.JSONWebKey, flaw string) (string, error) {
+	algorithm, key, err := flawedKey(key, flaw)
+	if err != nil || !c.setFlaw(flaw) {
+		return "", cmp.Or(err, fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw))
+	}
+	token, err := compact(c, algorithm, key)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	mac := hmac.New(sha256.New, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-	mac.Write([]byte(signed))
-	return mac.Sum(nil), nil
+	parts := strings.Split(token, ".")
+	switch flaw {
+	case TokenAltered:
+		c.TenantSlug += "-other"
+		changed, err := json.Marshal(c)
+		return parts[0] + "." + base64.RawURLEncoding.EncodeToString(changed) + "." + parts[2], err
+	case TokenAlgNone:
+		return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + parts[1] + ".", nil
+	}
+	return token, nil
 }
 
-func base64url(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
-
-// tokenInput asks for a token, with a flaw of tokens.go or none.
-type tokenInput struct {
-	User string `json:"user"`
-	Flaw string `json:"flaw"`
+// setFlaw changes the claims, and says whether there is such a flaw.
+func (c *claims) setFlaw(flaw string) (known bool) {
+	switch flaw {
+	case "", TokenAltered, TokenAlgNone, TokenWrongKey, TokenUnknownKey, TokenHS256: // not in the claims
+	case TokenExpired:
+		c.IssuedAt, c.Expires = c.IssuedAt-2*3600, c.IssuedAt-3600
+	case TokenNotYet:
+		c.NotBefore, c.Expires = c.IssuedAt+3600, c.Expires+3600
+	case TokenWrongIssuer:
+		c.Issuer = "https://another.example"
+	case TokenWrongAudience:
+		c.Audience = "another-product"
+	default:
+		return false
+	}
+	return true
 }
 
-func (p *Platform) apiToken(r *http.Request, in tokenInput) (any, error) {
-	token, err := p.Token(p.publicURL(r), in.User, in.Flaw)
-	return map[string]string{"token": token}, err
+// flawedKey returns what signs the token.
+func flawedKey(key jose.JSONWebKey, flaw string) (_ jose.SignatureAlgorithm, _ jose.JSONWebKey, err error) {
+	switch flaw {
+	case TokenWrongKey:
+		key, err = newKey(key.KeyID)
+	case TokenUnknownKey:
+		key, err = newKey("key_unknown")
+	case TokenHS256:
+		key.Key, err = publicPEM(key)
+		return jose.HS256, key, err
+	}
+	return jose.RS256, key, err
+}
+
+// compact is the token in its usual form, of three parts.
+func compact(c claims, algorithm jose.SignatureAlgorithm, key jose.JSONWebKey) (string, error) {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, new(jose.SignerOptions).WithType("JWT"))
+	if err != nil {
+		return "", err
+	}
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}
+
+// publicPEM is what a confused verifier takes for a shared secret.
+func publicPEM(key jose.JSONWebKey) ([]byte, error) {
+	public, ok := key.Public().Key.(*rsa.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("%T is no RSA key", key.Key)
+	}
+	der, err := x509.MarshalPKIXPublicKey(public)
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), err
 }

@@ -58,7 +58,16 @@ func (d *desk) verify(t *testing.T, token string) (claims, error) {
 
 func (d *desk) published(t *testing.T) map[string]*rsa.PublicKey {
 	t.Helper()
-	var set struct{ Keys []jwk }
+	var set struct {
+		Keys []struct {
+			Type      string `json:"kty"`
+			Use       string `json:"use"`
+			Algorithm string `json:"alg"`
+			ID        string `json:"kid"`
+			Modulus   string `json:"n"`
+			Exponent  string `json:"e"`
+		}
+	}
 	if _, text := call(t, "GET", d.url+"/.well-known/jwks.json", ""); json.Unmarshal([]byte(text), &set) != nil {
 		t.Fatalf("key set %s", text)
 	}
@@ -79,7 +88,7 @@ func (d *desk) token(t *testing.T, flaw string) string {
 	return d.api(t, "POST", "/_sim/tokens", `{"user":"ada","flaw":"`+flaw+`"}`, 200)["token"].(string)
 }
 
-func TestTokens(t *testing.T) {
+func TestSimulator_TokensAndTheirFlaws(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	good, err := d.verify(t, d.token(t, ""))
@@ -99,7 +108,7 @@ func TestTokens(t *testing.T) {
 	d.api(t, "POST", "/_sim/tokens", `{"user":"nobody"}`, 404)
 }
 
-func TestKeysRotate(t *testing.T) {
+func TestSimulator_KeysRotate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	before := d.token(t, "")

@@ -6,7 +6,7 @@ import (
 )
 
 // The values are those of RFC 6238, appendix B, cut to six digits.
-func TestSecondFactorCodesAreTheStandards(t *testing.T) {
+func TestSimulator_SecondFactorCodesAreTheStandards(t *testing.T) {
 	t.Parallel()
 	const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ" // "12345678901234567890"
 	for at, want := range map[int64]string{59: "287082", 1111111109: "081804", 1234567890: "005924", 20000000000: "353130"} {

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"io"
@@ -22,11 +23,11 @@ type userInfo struct {
 }
 
 func (s *state) userInfo(u *User) userInfo {
-	info := userInfo{UserID: u.ID, Email: u.Email, TenantSlug: u.Tenant, SubscriptionStatus: StatusNone, TenantStatus: StatusNone}
-	if t := s.tenant(u.Tenant); t != nil {
-		info.PlanType, info.SubscriptionStatus, info.TenantStatus = t.plan(), t.subscriptionStatus(), t.Status
+	t, err := find(s.Tenants, u.Tenant)
+	if err != nil {
+		t = &Tenant{Status: StatusNone}
 	}
-	return info
+	return userInfo{u.ID, u.Email, u.Tenant, t.Subscription.Plan, t.subscriptionStatus(), t.Status}
 }
 
 // exchange is POST /api/v1/auth/sso/user-info (contract, section 4.1): API key
@@ -44,7 +45,7 @@ func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil || in.Code == "" {
-		refuse(w, http.StatusBadRequest, "body_invalid", `the body is to be {"code": "…"}`)
+		refuse(w, http.StatusBadRequest, "body_invalid", `the body must be {"code": "…"}`)
 		return
 	}
 	faults := p.Faults()
@@ -56,8 +57,11 @@ func (p *Platform) exchange(w http.ResponseWriter, r *http.Request) {
 	}
 	// The code is spent before any fault: the worst case, and the product may
 	// not send it again in any.
-	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: faults.userInfoStatus(), Fault: faults.userInfoFault()})
-	faults.answer(w, r, info)
+	status, fault := faults.userInfo()
+	p.noteExchange(Exchange{Code: in.Code, User: info.UserID, Status: status, Fault: fault})
+	if p.waitOut(r.Context(), faults.UserInfoDelay) == nil {
+		faults.answer(w, info)
+	}
 }
 
 // hasAPIKey compares in constant time; without a key nobody has it.
@@ -66,37 +70,45 @@ func (p *Platform) hasAPIKey(r *http.Request) bool {
 	return key != "" && subtle.ConstantTimeCompare([]byte(key), []byte(r.Header.Get("X-Api-Key"))) == 1
 }
 
-// userInfoStatus is the status that the faults leave, 0 for a cut connection.
-func (f Faults) userInfoStatus() int {
-	switch {
-	case f.UserInfoStatus != 0:
-		return f.UserInfoStatus
-	case f.UserInfoBody == BodyCut:
-		return 0
-	}
-	return http.StatusOK
-}
-
-func (f Faults) userInfoFault() string {
+// userInfo is the status that the faults leave, 0 for a cut connection, and
+// what they do in words.
+func (f Faults) userInfo() (status int, words string) {
 	var on []string
 	if f.UserInfoDelay > 0 {
 		on = append(on, "after "+f.UserInfoDelay.String())
 	}
-	if f.UserInfoStatus != 0 {
-		on = append(on, "status")
-	} else if f.UserInfoBody != "" {
+	switch status = http.StatusOK; {
+	case f.UserInfoStatus != 0:
+		status, on = f.UserInfoStatus, append(on, "status")
+	case f.UserInfoBody == BodyCut:
+		status = 0
+		fallthrough
+	case f.UserInfoBody != "":
 		on = append(on, f.UserInfoBody)
 	}
-	return strings.Join(on, ", ")
+	return status, strings.Join(on, ", ")
+}
+
+// waitOut waits for the delay of user-info, until that fault is turned off, or
+// until the product gives up.
+func (p *Platform) waitOut(ctx context.Context, delay time.Duration) error {
+	for over := time.After(delay); ; {
+		changed := p.nextChange()
+		if p.Faults().UserInfoDelay == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // answer writes the user information, or what the faults make of it.
-func (f Faults) answer(w http.ResponseWriter, r *http.Request, info userInfo) {
-	select {
-	case <-time.After(f.UserInfoDelay):
-	case <-r.Context().Done():
-		return
-	}
+func (f Faults) answer(w http.ResponseWriter, info userInfo) {
 	if f.UserInfoStatus != 0 {
 		refuse(w, f.UserInfoStatus, "fault", "answered so on purpose")
 		return

@@ -26,7 +26,7 @@ func (d *desk) code(t *testing.T, user string) string {
 	return code
 }
 
-func TestACodeIsExchangedOnceForItsUser(t *testing.T) {
+func TestSimulator_CodeIsExchangedOnceForItsUser(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	code := d.code(t, "ada")
@@ -48,7 +48,7 @@ func TestACodeIsExchangedOnceForItsUser(t *testing.T) {
 	}
 }
 
-func TestUserInfoRefuses(t *testing.T) {
+func TestSimulator_UserInfoRefuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	good := d.code(t, "ada")
@@ -71,22 +71,26 @@ func TestUserInfoRefuses(t *testing.T) {
 	}
 }
 
-func TestACodeExpires(t *testing.T) {
+func TestSimulator_CodeExpires(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.CodeLifetime = time.Nanosecond })
-	if _, err := d.client().Exchange(t.Context(), d.code(t, "ada")); !errors.Is(err, platform.ErrCodeRefused) {
+	d := newDesk(t, nil)
+	code := d.code(t, "ada")
+	d.mu.Lock()
+	d.codes[code].expires = time.Now().Add(-time.Second)
+	d.mu.Unlock()
+	if _, err := d.client().Exchange(t.Context(), code); !errors.Is(err, platform.ErrCodeRefused) {
 		t.Errorf("exchange of an old code = %v, want it refused", err)
 	}
 }
 
-func TestACodeIsForSomebodyKnown(t *testing.T) {
+func TestSimulator_CodeIsForSomebodyKnown(t *testing.T) {
 	t.Parallel()
 	if _, err := newDesk(t, nil).IssueCode("nobody"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("IssueCode = %v, want ErrUnknown", err)
 	}
 }
 
-func TestUserInfoMisbehavesOnRequest(t *testing.T) {
+func TestSimulator_UserInfoMisbehavesOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, c := range []struct {
@@ -119,7 +123,7 @@ func TestUserInfoMisbehavesOnRequest(t *testing.T) {
 	}
 }
 
-func TestUserInfoIsSlowOnRequest(t *testing.T) {
+func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	const delay = 150 * time.Millisecond
@@ -133,7 +137,27 @@ func TestUserInfoIsSlowOnRequest(t *testing.T) {
 	}
 }
 
-func TestTheAnswerFollowsTheSubscription(t *testing.T) {
+func TestSimulator_DelayEndsWhenItIsTurnedOff(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.SetFaults(Faults{UserInfoDelay: time.Hour})
+	code, answered := d.code(t, "ada"), make(chan error, 1)
+	go func() {
+		_, err := d.client().Exchange(t.Context(), code)
+		answered <- err
+	}()
+	for changed := d.nextChange(); len(d.Exchanges()) == 0; changed = d.nextChange() {
+		if len(d.Exchanges()) == 0 {
+			<-changed
+		}
+	}
+	d.SetFaults(Faults{})
+	if err := <-answered; err != nil {
+		t.Errorf("the waiting exchange = %v, want it answered", err)
+	}
+}
+
+func TestSimulator_AnswerFollowsTheSubscription(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	check := func(subscription, tenant string) {

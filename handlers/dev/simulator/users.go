@@ -1,8 +1,8 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -19,108 +19,79 @@ type User struct {
 	MFASecret string `json:"mfaSecret,omitempty"`
 }
 
-// Users returns all users, oldest first.
-func (p *Platform) Users() []User {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	users := make([]User, 0, len(p.state.Users))
-	for _, u := range p.state.Users {
-		users = append(users, *u)
-	}
-	return users
+func (u User) key() (kind, id string) { return "user", u.ID }
+
+// is says whether u is the tenant's user with this e-mail address.
+func (u User) is(tenant, email string) bool {
+	return u.Tenant == tenant && strings.EqualFold(u.Email, email)
 }
 
-// User returns one user, or ErrUnknown.
-func (p *Platform) User(id string) (User, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	u := p.state.user(id)
-	if u == nil {
-		return User{}, fmt.Errorf("user %q: %w", id, ErrUnknown)
-	}
-	return *u, nil
-}
+// Users returns all users, oldest first.
+func (p *Platform) Users() []User { return all(p, &p.state.Users) }
 
 // SaveUser adds u, or changes the user with its ID, and returns the result.
 // Turning MFA on without a secret makes one. ErrUnknown: no such tenant.
 // ErrInvalid: no e-mail address, or a phone number that is somebody else's.
 func (p *Platform) SaveUser(u User) (User, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.change()()
 	u.Email, u.Phone = strings.TrimSpace(u.Email), strings.TrimSpace(u.Phone)
 	if err := p.state.checkUser(u); err != nil {
 		return User{}, fmt.Errorf("user: %w", err)
 	}
-	saved := p.state.user(u.ID)
-	if saved == nil {
+	saved, err := find(p.state.Users, u.ID)
+	if err != nil {
 		saved = p.state.addUser(u)
 	}
-	if u.Name == "" {
-		u.Name = saved.Name
+	u.ID, u.Name = saved.ID, cmp.Or(u.Name, saved.Name)
+	if u.MFA {
+		u.MFASecret = cmp.Or(u.MFASecret, saved.MFASecret, newSecret())
 	}
-	if u.MFA && u.MFASecret == "" {
-		if u.MFASecret = saved.MFASecret; u.MFASecret == "" {
-			u.MFASecret = newSecret()
-		}
-	}
-	u.ID = saved.ID
 	*saved = u
-	p.touch()
 	return u, nil
 }
 
 func (s *state) checkUser(u User) error {
-	switch {
-	case !strings.Contains(u.Email, "@"):
+	if !strings.Contains(u.Email, "@") {
 		return fmt.Errorf("%w: %q is no e-mail address", ErrInvalid, u.Email)
-	case s.tenant(u.Tenant) == nil:
-		return fmt.Errorf("%w: no tenant %q", ErrUnknown, u.Tenant)
+	}
+	if _, err := find(s.Tenants, u.Tenant); err != nil {
+		return err
 	}
 	for _, other := range s.Users {
-		if other.ID == u.ID {
-			continue
-		}
-		if u.Phone != "" && other.Phone == u.Phone {
+		switch {
+		case other.ID == u.ID:
+		case u.Phone != "" && other.Phone == u.Phone:
 			return fmt.Errorf("%w: %s has this phone number already", ErrInvalid, other.Email)
-		}
-		if u.Tenant == other.Tenant && strings.EqualFold(u.Email, other.Email) {
+		case other.is(u.Tenant, u.Email):
 			return fmt.Errorf("%w: %s is a user of %s already", ErrInvalid, u.Email, u.Tenant)
 		}
 	}
 	return nil
 }
 
-func (s *state) user(id string) *User {
-	i := slices.IndexFunc(s.Users, func(u *User) bool { return u.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return s.Users[i]
-}
-
 // addUser adds u unless its tenant has one with its ID or e-mail address.
 func (s *state) addUser(u User) *User {
-	for _, other := range s.Users {
-		if u.ID != "" && other.ID == u.ID || other.Tenant == u.Tenant && strings.EqualFold(other.Email, u.Email) {
-			return other
+	for i, other := range s.Users {
+		if u.ID != "" && other.ID == u.ID || other.is(u.Tenant, u.Email) {
+			return &s.Users[i]
 		}
 	}
 	if u.ID == "" {
 		u.ID = s.number("usr")
 	}
-	if u.Name == "" {
-		u.Name, _, _ = strings.Cut(u.Email, "@")
-	}
-	s.Users = append(s.Users, &u)
-	return &u
+	local, _, _ := strings.Cut(u.Email, "@")
+	u.Name = cmp.Or(u.Name, local)
+	s.Users = append(s.Users, u)
+	return &s.Users[len(s.Users)-1]
 }
 
-// ensureUser returns the tenant's first user, made when there is none.
-func (s *state) ensureUser(slug string) *User {
+// userOf returns the tenant's user with this e-mail address or, without one, its
+// first user, who is made when there is none.
+func (s *state) userOf(slug, email string) User {
 	for _, u := range s.Users {
-		if u.Tenant == slug {
+		if u.Tenant == slug && (email == "" || strings.EqualFold(u.Email, email)) {
 			return u
 		}
 	}
-	return s.addUser(User{Email: fmt.Sprintf("owner@%s.example", slug), Name: "Owner of " + slug, Tenant: slug})
+	return *s.addUser(User{Email: cmp.Or(email, "owner@"+slug+".example"), Name: "Owner of " + slug, Tenant: slug})
 }

@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // maxInput bounds what the simulator reads of a request: an event that is too
@@ -20,12 +18,13 @@ import (
 const maxInput = 16 << 20
 
 // decode reads a request's JSON object, or a form with the same names, into
-// the struct that in points to. Which of the two it is shows in the body: curl
+// the struct that in points to. The body tells which of the two it is: curl
 // calls everything a form. Its errors are ErrInvalid.
 func decode(w http.ResponseWriter, r *http.Request, in any) error {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxInput))
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if isForm := kind == "application/x-www-form-urlencoded"; err == nil && isForm && !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	isObject := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if err == nil && kind == "application/x-www-form-urlencoded" && !isObject {
 		var form url.Values
 		if form, err = url.ParseQuery(string(text)); err == nil {
 			text, err = formJSON(form, reflect.TypeOf(in).Elem())
@@ -37,8 +36,8 @@ func decode(w http.ResponseWriter, r *http.Request, in any) error {
 	return decodeJSON(text, in)
 }
 
-// decodeJSON refuses names that mean nothing: a misspelt one must not pass for
-// an omitted one.
+// decodeJSON refuses unknown names: a misspelt one must not pass for an omitted
+// one.
 func decodeJSON(text []byte, in any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -53,21 +52,15 @@ func formJSON(form url.Values, t reflect.Type) ([]byte, error) {
 	object := map[string]any{}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if !form.Has(name) {
-			continue
-		}
-		value := form.Get(name)
-		switch field := t.Field(i).Type; {
-		case field.Kind() == reflect.Bool:
+		value, kind := strings.TrimSpace(form.Get(name)), t.Field(i).Type.Kind()
+		switch {
+		case !form.Has(name) || kind == reflect.Int && value == "":
+		case kind == reflect.Bool:
 			object[name] = value == "on" || value == "true"
-		case field.Kind() == reflect.Int && value != "":
-			n, err := strconv.Atoi(strings.TrimSpace(value))
-			if err != nil {
-				return nil, fmt.Errorf("%s is to be a number", name)
-			}
-			object[name] = n
-		case field.Kind() == reflect.String, field == reflect.TypeFor[*string](), field == reflect.TypeFor[time.Duration]():
-			object[name] = value
+		case kind == reflect.Int:
+			object[name] = json.Number(value)
+		default:
+			object[name] = form.Get(name)
 		}
 	}
 	return json.Marshal(object)
@@ -78,45 +71,61 @@ func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// reply ends a request that did something: a browser goes back to the page that
-// it was on, a program gets the result.
-func (p *Platform) reply(w http.ResponseWriter, r *http.Request, status int, result any) {
-	if !wantsPage(r) {
-		writeJSON(w, status, result)
+// visit is a result after which a browser is signed in at the platform as the
+// user and goes on to the product.
+type visit struct {
+	User string `json:"user"`
+	URL  string `json:"url,omitempty"`
+}
+
+func (v visit) next() visit { return v }
+
+// nothing is the input of a call that takes none, and the result of one that
+// has none.
+type nothing struct{}
+
+// endpoint is the handler of one call: its input as JSON or a form, its result
+// as answer writes it.
+func endpoint[In, Out any](p *Platform, do func(*http.Request, In) (Out, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		var out Out
+		err := decode(w, r, &in)
+		if err == nil {
+			out, err = do(r, in)
+		}
+		p.answer(w, r, out, err)
+	}
+}
+
+// action is an endpoint that takes nothing and gives nothing.
+func action(p *Platform, do func() error) http.HandlerFunc {
+	return endpoint(p, func(*http.Request, nothing) (nothing, error) { return nothing{}, do() })
+}
+
+// answer ends a call. A program gets the result or the error as JSON; a browser
+// goes back to the page that it was on, to the product, or to an error page.
+func (p *Platform) answer(w http.ResponseWriter, r *http.Request, result any, err error) {
+	if err != nil {
+		p.answerError(w, r, err)
 		return
 	}
 	back := "/"
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
 		back = from.RequestURI()
 	}
-	http.Redirect(w, r, back, http.StatusSeeOther)
-}
-
-// endpoint is the handler of one call: its input as JSON or a form, its result
-// as JSON or, for a browser, the way back.
-func endpoint[In, Out any](p *Platform, do func(*http.Request, In) (Out, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var in In
-		if _, none := any(in).(nothing); !none {
-			if err := decode(w, r, &in); err != nil {
-				p.replyError(w, r, err)
-				return
-			}
-		}
-		out, err := do(r, in)
-		if err != nil {
-			p.replyError(w, r, err)
-			return
-		}
-		p.reply(w, r, http.StatusOK, out)
+	if v, ok := result.(interface{ next() visit }); ok && v.next().URL != "" {
+		p.signIn(w, v.next().User)
+		back = v.next().URL
 	}
+	if wantsPage(r) {
+		http.Redirect(w, r, back, http.StatusSeeOther)
+		return
+	}
+	writeJSON(w, http.StatusOK, result)
 }
 
-// nothing is the input of a call that takes none.
-type nothing struct{}
-
-// replyError says what was wrong with the request, as a page or as JSON.
-func (p *Platform) replyError(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Platform) answerError(w http.ResponseWriter, r *http.Request, err error) {
 	status, code := http.StatusInternalServerError, "failed"
 	switch {
 	case errors.Is(err, errDenied):

@@ -9,7 +9,7 @@ import (
 )
 
 // The table names every rule, and says below it what a broken one asks for.
-func TestTheTableForPeople(t *testing.T) {
+func TestConformance_TableForPeople(t *testing.T) {
 	t.Parallel()
 	l, platform := listen(t)
 	url := startPython(t, platform)

@@ -25,7 +25,7 @@ func submit(t *testing.T, b *http.Client, address, from string, form url.Values)
 	return response
 }
 
-func TestANewSubscriptionSignsItsUserInByItself(t *testing.T) {
+func TestSimulator_NewSubscriptionSignsItsUserInByItself(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(o *Options) { o.Product.CallbackURL += "?via=platform" })
 	b := browser(t)
@@ -49,7 +49,7 @@ func TestANewSubscriptionSignsItsUserInByItself(t *testing.T) {
 	}
 }
 
-func TestAProgramIsToldWhereToGo(t *testing.T) {
+func TestSimulator_SubscribeTellsAProgramTheAddress(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	answer := d.api(t, "POST", "/_sim/subscribe", `{"slug":"globex","plan":"basic","signIn":true}`, 200)
@@ -63,7 +63,7 @@ func TestAProgramIsToldWhereToGo(t *testing.T) {
 	}
 }
 
-func TestOpeningTheProductAsSomebody(t *testing.T) {
+func TestSimulator_OpensTheProductAsAUser(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	d.AddTenant("acme", "", "", User{ID: "ben", Email: "ben@acme.example"})

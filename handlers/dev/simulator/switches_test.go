@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestFaultsTravelAsJSON(t *testing.T) {
+func TestSimulator_FaultsTravelAsJSON(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	status, text := call(t, "POST", d.url+"/_sim/faults", `{"userInfoDelay":"1.5s","deliveryBurst":3,"deliverySignature":"missing"}`)
@@ -26,7 +26,7 @@ func TestFaultsTravelAsJSON(t *testing.T) {
 	}
 }
 
-func TestFaultsThatMeanNothingAreRefused(t *testing.T) {
+func TestSimulator_FaultsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, body := range []string{
@@ -42,15 +42,15 @@ func TestFaultsThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
-func TestEverySwitchTurnsSomethingOnAndOff(t *testing.T) {
+func TestSimulator_EverySwitchTurnsSomethingOnAndOff(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	for _, s := range switches() {
 		if status, text := call(t, "POST", d.url+"/_sim/faults/switch", `{"fault":"`+s.Key+`","on":true}`); status != 200 {
 			t.Errorf("%s on: %d %s", s.Key, status, text)
 		}
-		if on := d.Faults(); on == (Faults{}) || on.check() != nil || len(on.Broken()) != 1 || on.Broken()[0] != s.Name {
-			t.Errorf("%s on: %+v, called %q", s.Key, on, on.Broken())
+		if on := d.Faults(); on == (Faults{}) || on.check() != nil || len(on.On()) != 1 || on.On()[0] != s.Name {
+			t.Errorf("%s on: %+v, called %q", s.Key, on, on.On())
 		}
 		if call(t, "POST", d.url+"/_sim/faults/switch", `{"fault":"`+s.Key+`","on":false}`); d.Faults() != (Faults{}) {
 			t.Errorf("%s off leaves %+v", s.Key, d.Faults())
