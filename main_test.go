@@ -102,7 +102,7 @@ func status(url string) int {
 	return response.StatusCode
 }
 
-func TestAWrongCallOrConfigurationExitsWith2(t *testing.T) {
+func TestUsage_AWrongCallOrConfigurationExitsWith2(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -129,7 +129,7 @@ func TestAWrongCallOrConfigurationExitsWith2(t *testing.T) {
 	}
 }
 
-func TestHelpAndVersion(t *testing.T) {
+func TestUsage_HelpAndVersion(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"help"}, {"version"}} {
 		var out strings.Builder
@@ -185,7 +185,7 @@ func serveEnv(databaseURL string) []string {
 	}
 }
 
-func TestServeStartsAndStops(t *testing.T) {
+func TestServe_StartsAndStops(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	for signal, delay := range map[syscall.Signal]string{syscall.SIGTERM: "200ms", syscall.SIGINT: "0s"} {
@@ -207,7 +207,7 @@ func TestServeStartsAndStops(t *testing.T) {
 	}
 }
 
-func TestServeReadsDotEnv(t *testing.T) {
+func TestServe_ReadsDotEnv(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/.env", []byte(strings.Join(serveEnv(pgtest.URL(t)), "\n")), 0o600); err != nil {
@@ -219,7 +219,7 @@ func TestServeReadsDotEnv(t *testing.T) {
 }
 
 // A database that is down is waited for; one that refuses is an error.
-func TestServeWithoutADatabase(t *testing.T) {
+func TestServe_WithoutADatabase(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), serveEnv("postgres://postgres@127.0.0.1:1/x"))
 	address := p.match(t, `"address":"([^"]+)"`)[1]
@@ -294,7 +294,7 @@ func openDir(t *testing.T) string {
 }
 
 // `go run` passes no signal on: when it is killed, what it started ends itself.
-func TestDevEndsWithGoRun(t *testing.T) {
+func TestDev_EndsWithGoRun(t *testing.T) {
 	t.Parallel()
 	dir := openDir(t)
 	var out process
@@ -379,7 +379,7 @@ func execSQL(t *testing.T, url, sql string) {
 // 2,000 tenants of which one is broken, and a `migrate` that is killed ten
 // times: each tenant is at its old or its new version at any moment, and in the
 // end all are as an undisturbed run makes them.
-func TestMigrateIsKilledAgainAndAgain(t *testing.T) {
+func TestMigrate_IsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	env := []string{"DATABASE_URL=" + url, "FIXTURE_GREETING=Hello"}

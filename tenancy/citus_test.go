@@ -9,7 +9,7 @@ import (
 
 // Where Citus is installed, the schema is made with its sharding on and files
 // go statement by statement. This shows what is sent; Citus itself is not here.
-func TestWhatIsSentWhereCitusIsInstalled(t *testing.T) {
+func TestCitus_WhatIsSent(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: files("000001_a.up.sql", `

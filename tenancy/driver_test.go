@@ -10,7 +10,7 @@ import (
 
 // golang-migrate reads ahead; a failed run must not leave that goroutine, for
 // in a server a tenant may fail again and again.
-func TestFailedMigrationsLeaveNoGoroutineBehind(t *testing.T) {
+func TestMigrations_ThatFailLeaveNoGoroutineBehind(t *testing.T) {
 	db := open(t, tenancy.Options{Tenant: files("000001_bad.up.sql", "SELECT nonsense",
 		"000002_a.up.sql", "SELECT 1", "000003_b.up.sql", "SELECT 1", "000004_c.up.sql", "SELECT 1")})
 	for range 20 {

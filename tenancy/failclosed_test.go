@@ -26,7 +26,7 @@ func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndDa
 // Without a tenant that may be served, not one statement is sent; where only
 // the database can know that the schema is missing, none but BEGIN, and the
 // connection is as good as before.
-func TestNoStatementWithoutATenant(t *testing.T) {
+func TestInTx_NoStatementWithoutATenant(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	sent := &statements{}
@@ -63,7 +63,7 @@ func TestNoStatementWithoutATenant(t *testing.T) {
 
 // A connection is given back as it was, whatever a handler did to it, and the
 // next tenant sees nothing of it.
-func TestAConnectionForgetsItsTenant(t *testing.T) {
+func TestInTx_AConnectionForgetsItsTenant(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things, MaxConns: 1})
 	acme, globex := provision(t, db, "acme"), provision(t, db, "globex")
@@ -88,7 +88,7 @@ func TestAConnectionForgetsItsTenant(t *testing.T) {
 // What a handler leaves on its connection for the session's whole life, which
 // Release does not undo, shows no other tenant its rows: neither a search_path
 // nor a temporary table, which PostgreSQL would look at before all others.
-func TestWhatAHandlerLeavesBehindShowsNobodyItsRows(t *testing.T) {
+func TestInTx_WhatAHandlerLeavesBehindShowsNobodyItsRows(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	for name, way := range map[string]string{"directly": url, "through a pooler": ""} {
@@ -119,7 +119,7 @@ func TestWhatAHandlerLeavesBehindShowsNobodyItsRows(t *testing.T) {
 
 // Names that differ in one character, in what others fold or in what others
 // cut off are different tenants.
-func TestTenantsWhoseNamesAreAlike(t *testing.T) {
+func TestInTx_TenantsWhoseNamesAreAlike(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things, MaxConns: 2})
 	long := "x23456789012345678901234567890123456789012345678901234"

@@ -36,7 +36,7 @@ func town(t testing.TB, n int, next fs.FS) (url string, db *tenancy.DB) {
 
 const atTwo = `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND migrate_error IS NULL`
 
-func TestAFleetIsBroughtUpAndOneFailureStopsNobody(t *testing.T) {
+func TestFleet_OneFailureStopsNobody(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 30, versionTwo)
 	exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b int`) // so that the migration fails there
@@ -67,7 +67,7 @@ func TestAFleetIsBroughtUpAndOneFailureStopsNobody(t *testing.T) {
 	}
 }
 
-func TestACanaryThatFailsStopsEverything(t *testing.T) {
+func TestFleet_ACanaryThatFailsStopsEverything(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 10, versionTwo)
 	exec(t, url, `ALTER TABLE tenant_t000.a ADD COLUMN b int`)
@@ -81,7 +81,7 @@ func TestACanaryThatFailsStopsEverything(t *testing.T) {
 	}
 }
 
-func TestTooManyFailuresStopTheRun(t *testing.T) {
+func TestFleet_TooManyFailuresStopTheRun(t *testing.T) {
 	t.Parallel()
 	_, db := town(t, 20, files("000001_a.up.sql", "SELECT 1", "000002_b.up.sql", "SELECT nonsense"))
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Jobs: 2, MaxFailures: 3})
@@ -90,7 +90,7 @@ func TestTooManyFailuresStopTheRun(t *testing.T) {
 	}
 }
 
-func TestOneTenantAlone(t *testing.T) {
+func TestFleet_OneTenantAlone(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 3, versionTwo)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Only: slug(t, "t001")})
@@ -99,7 +99,7 @@ func TestOneTenantAlone(t *testing.T) {
 	}
 }
 
-func TestRunsAtTheSameTimeShareTheWork(t *testing.T) {
+func TestFleet_RunsAtTheSameTimeShareTheWork(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 40, files("000001_a.up.sql", "SELECT 1",
 		"000002_b.up.sql", "CREATE TABLE b (n int); INSERT INTO b VALUES (1); SELECT pg_sleep(0.01)"))
@@ -120,7 +120,7 @@ func TestRunsAtTheSameTimeShareTheWork(t *testing.T) {
 	}
 }
 
-func TestATenantThatIsBehindIsMigratedWhenItIsUsed(t *testing.T) {
+func TestMigrateOnUse_ATenantThatIsBehind(t *testing.T) {
 	t.Parallel()
 	url, _ := town(t, 2, versionTwo)
 	db := open(t, tenancy.Options{URL: url, Tenant: versionTwo, MigrateOnUse: true})
@@ -145,7 +145,7 @@ func TestATenantThatIsBehindIsMigratedWhenItIsUsed(t *testing.T) {
 
 // A schema that is gone is a disaster to be told of, not to be papered over
 // with an empty one.
-func TestMigratingDoesNotRecreateALostSchema(t *testing.T) {
+func TestFleet_DoesNotRecreateALostSchema(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 2, versionTwo)
 	exec(t, url, `DROP SCHEMA tenant_t000 CASCADE`)
@@ -155,7 +155,7 @@ func TestMigratingDoesNotRecreateALostSchema(t *testing.T) {
 	}
 }
 
-func TestACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
+func TestFleet_ACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 20, files("000001_a.up.sql", "SELECT 1",
 		"000002_b.up.sql", "CREATE TABLE b (n int); SELECT pg_sleep(0.02); CREATE TABLE c (n int)"))
@@ -183,7 +183,7 @@ func TestACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 
 // What schema/README.md says to do about a big table: the index is built ahead,
 // concurrently, and the migration finds it.
-func TestAnIndexThatWasBuiltAheadIsFound(t *testing.T) {
+func TestFleet_AnIndexThatWasBuiltAheadIsFound(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 2, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_i.up.sql", "CREATE INDEX IF NOT EXISTS a_i ON a ((id % 10))"))
@@ -197,7 +197,7 @@ func TestAnIndexThatWasBuiltAheadIsFound(t *testing.T) {
 	}
 }
 
-func TestTheRunnersMemoryDoesNotGrowWithTheTenants(t *testing.T) {
+func TestFleet_MemoryDoesNotGrowWithTheTenants(t *testing.T) {
 	_, db := town(t, 600, versionTwo)
 	live := func() int64 {
 		runtime.GC()

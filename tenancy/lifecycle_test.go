@@ -16,7 +16,7 @@ import (
 
 // The script that the platform's console runs and our own provisioning make the
 // same catalog, the version row included.
-func TestTheScriptMakesWhatProvisioningMakes(t *testing.T) {
+func TestScript_MakesWhatProvisioningMakes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: fiveFiles})
@@ -40,7 +40,7 @@ func TestTheScriptMakesWhatProvisioningMakes(t *testing.T) {
 	}
 }
 
-func TestATenantWithThousandsOfTablesIsPurgedWithinTheServersLocks(t *testing.T) {
+func TestPurge_OfThousandsOfTablesKeepsWithinTheServersLocks(t *testing.T) {
 	t.Parallel()
 	server, err := localpg.Start(t.Context(), localpg.Options{Fast: true, Params: map[string]string{"max_connections": "12", "max_locks_per_transaction": "64"}})
 	if err != nil {
@@ -80,7 +80,7 @@ func dropAtOnce(t *testing.T, url string) error {
 	return err
 }
 
-func TestAPurgeThatWasInterruptedIsOnlyFinished(t *testing.T) {
+func TestPurge_ThatWasInterruptedIsOnlyFinished(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: versionOne})
@@ -102,7 +102,7 @@ func TestAPurgeThatWasInterruptedIsOnlyFinished(t *testing.T) {
 	}
 }
 
-func TestARestoredTenantHasItsDataAtThisVersion(t *testing.T) {
+func TestRestore_TheDataIsAtThisVersion(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 1, versionTwo)
 	exec(t, url, `INSERT INTO tenant_t000.a VALUES (42)`)

@@ -10,7 +10,7 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-func TestProvisionMakesTheSchemaAndItsRowsTogether(t *testing.T) {
+func TestProvision_MakesTheSchemaAndItsRowsTogether(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: files(
@@ -30,7 +30,7 @@ func TestProvisionMakesTheSchemaAndItsRowsTogether(t *testing.T) {
 	}
 }
 
-func TestAFailedProvisionLeavesNothing(t *testing.T) {
+func TestProvision_AFailureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: files(
@@ -49,7 +49,7 @@ func TestAFailedProvisionLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAMigrationErrorNamesFileLineAndCause(t *testing.T) {
+func TestMigrations_AnErrorNamesFileLineAndCause(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: files("000001_a.up.sql", "CREATE TABLE a (id bigint);\n\nSELECT nonsense FROM a;\n")})
 	err := db.Provision(t.Context(), slug(t, "acme"))
@@ -60,7 +60,7 @@ func TestAMigrationErrorNamesFileLineAndCause(t *testing.T) {
 	}
 }
 
-func TestTenAtOnceProvisionOnce(t *testing.T) {
+func TestProvision_TenAtOnce(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, MaxConns: 10, Tenant: files(
@@ -79,7 +79,7 @@ func TestTenAtOnceProvisionOnce(t *testing.T) {
 	}
 }
 
-func TestASchemaNewerThanTheProgramIsServedAndLeftAlone(t *testing.T) {
+func TestProvision_ASchemaNewerThanTheProgramIsServedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	first, second := "000001_a.up.sql", "000002_b.up.sql"
@@ -92,7 +92,7 @@ func TestASchemaNewerThanTheProgramIsServedAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestProductWithoutTenantTables(t *testing.T) {
+func TestProvision_WithoutTenantTables(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: files("README", "nothing yet")})
@@ -102,7 +102,7 @@ func TestProductWithoutTenantTables(t *testing.T) {
 	}
 }
 
-func TestBadFileNamesAreRefusedAtStart(t *testing.T) {
+func TestMigrations_BadFileNamesAreRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	_, err := tenancy.Open(t.Context(), tenancy.Options{URL: "postgres://x", Tenant: files("1-notes.sql", "SELECT 1")})
 	if err == nil || !strings.Contains(err.Error(), "1-notes.sql") {

@@ -9,7 +9,7 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-func TestExpiredSessionsAreSwept(t *testing.T) {
+func TestSessions_ExpiredOnesAreSwept(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: things})
@@ -33,7 +33,7 @@ func TestExpiredSessionsAreSwept(t *testing.T) {
 
 // Writing is for sessions that may be: a new one of an active tenant, an old
 // one that has not been ended.
-func TestWritingSessions(t *testing.T) {
+func TestSessions_Writing(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things})
 	provision(t, db, "acme")

@@ -34,7 +34,7 @@ func TestSplitSQL(t *testing.T) {
 	}
 }
 
-func TestFilesThatWouldBreakAllOrNothingAreRefusedAtStart(t *testing.T) {
+func TestMigrations_FilesThatWouldBreakAllOrNothingAreRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{
 		"CREATE TABLE a (id int); COMMIT; BEGIN; CREATE TABLE b (id int)", "begin; select 1", "START TRANSACTION", "END", "ROLLBACK", "/* x */ commit",

@@ -37,7 +37,7 @@ func owners(ctx context.Context, db *tenancy.DB) (found []string, err error) {
 	return found, err
 }
 
-func TestEachTenantSeesItsOwnRows(t *testing.T) {
+func TestInTx_EachTenantSeesItsOwnRows(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things, MaxConns: 1})
 	acme, globex := provision(t, db, "acme"), provision(t, db, "globex")
@@ -52,7 +52,7 @@ func TestEachTenantSeesItsOwnRows(t *testing.T) {
 	}
 }
 
-func TestInTxFailsClosed(t *testing.T) {
+func TestInTx_FailsClosed(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: things})
@@ -92,7 +92,7 @@ func effectless(t *testing.T, name string) func(pgx.Tx) error {
 	}
 }
 
-func TestInTxRollsBackOnErrorAndPanic(t *testing.T) {
+func TestInTx_RollsBackOnErrorAndPanic(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things, MaxConns: 1})
 	ctx := provision(t, db, "acme")
@@ -121,7 +121,7 @@ func TestInTxRollsBackOnErrorAndPanic(t *testing.T) {
 	}
 }
 
-func TestInTxReturnsTheErrorOfTheCommit(t *testing.T) {
+func TestInTx_ReturnsTheErrorOfTheCommit(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: files("000001_a.up.sql", `
 		CREATE TABLE a (id bigint PRIMARY KEY, other bigint REFERENCES a DEFERRABLE INITIALLY DEFERRED)`)})
@@ -142,7 +142,7 @@ func TestInTxReturnsTheErrorOfTheCommit(t *testing.T) {
 	}
 }
 
-func TestOutsideInTxATenantsTableDoesNotExist(t *testing.T) {
+func TestInTx_OutsideOfItATenantsTableDoesNotExist(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url + "&search_path=tenant_acme", Tenant: things, MaxConns: 1})
@@ -155,7 +155,7 @@ func TestOutsideInTxATenantsTableDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestTheClosureRunsAgainWhenTheTableChangedUnderAPlan(t *testing.T) {
+func TestInTx_TheClosureRunsAgainWhenTheTableChangedUnderAPlan(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: things, MaxConns: 1})
@@ -183,7 +183,7 @@ func TestTheClosureRunsAgainWhenTheTableChangedUnderAPlan(t *testing.T) {
 
 // 64 clients over 20 tenants, with handlers that fail and panic and give up
 // mixed in: not one row of another tenant.
-func TestNoForeignRowUnderLoad(t *testing.T) {
+func TestInTx_NoForeignRowUnderLoad(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: things, MaxConns: 8})
 	var tenants []context.Context

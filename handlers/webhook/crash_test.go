@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestKilledAfterTheEventIsStoredAndBeforeItIsApplied(t *testing.T) {
+func TestCrash_KilledAfterTheEventIsStoredAndBeforeItIsApplied(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	first := launch(t, b.url, folder(t, plain))
@@ -31,7 +31,7 @@ func TestKilledAfterTheEventIsStoredAndBeforeItIsApplied(t *testing.T) {
 	b.wantEffects(body, 1)
 }
 
-func TestKilledInTheMiddleOfProvisioning(t *testing.T) {
+func TestCrash_KilledInTheMiddleOfProvisioning(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	first := launch(t, b.url, folder(t, plain+`; SELECT pg_sleep(2)`))
@@ -53,7 +53,7 @@ func TestKilledInTheMiddleOfProvisioning(t *testing.T) {
 	}
 }
 
-func TestKilledAfterTheCommitAndBeforeTheAnswer(t *testing.T) {
+func TestCrash_KilledAfterTheCommitAndBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	first := launch(t, b.url, folder(t, plain), "REPLICA_FREEZES_AT=event applied")
@@ -70,7 +70,7 @@ func TestKilledAfterTheCommitAndBeforeTheAnswer(t *testing.T) {
 	b.wantEffects(body, 1)
 }
 
-func TestASlowEventSurvivesARestart(t *testing.T) {
+func TestCrash_ASlowEventSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	slow := folder(t, plain+`; SELECT pg_sleep(6)`)
@@ -83,7 +83,7 @@ func TestASlowEventSurvivesARestart(t *testing.T) {
 	b.wantEffects(body, 1)
 }
 
-func TestThePlatformsRetryWhileTheFirstAttemptRuns(t *testing.T) {
+func TestCrash_ThePlatformsRetryWhileTheFirstAttemptRuns(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	slow := folder(t, plain+`; SELECT pg_sleep(2)`)
@@ -99,7 +99,7 @@ func TestThePlatformsRetryWhileTheFirstAttemptRuns(t *testing.T) {
 	b.wantEffects(body, 1)
 }
 
-func TestAHandlerThatPanics(t *testing.T) {
+func TestCrash_AHandlerThatPanics(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	r := launch(t, b.url, folder(t, plain))
@@ -115,7 +115,7 @@ func TestAHandlerThatPanics(t *testing.T) {
 
 // An event that brings the process down is tried less and less often, and is
 // failed in the end; the others are served.
-func TestAnEventThatEndsTheProcessIsGivenUp(t *testing.T) {
+func TestCrash_AnEventThatEndsTheProcessIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	b.exec(`CREATE TABLE public.fuse ()`)

@@ -16,7 +16,7 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-func TestPostgresCrashesInTheMiddleOfAStorm(t *testing.T) {
+func TestStorm_PostgresCrashesInTheMiddle(t *testing.T) {
 	t.Parallel()
 	server := pgtest.NewServer(t)
 	b := baseAt(t, server.URL("postgres"))
@@ -54,7 +54,7 @@ func TestPostgresCrashesInTheMiddleOfAStorm(t *testing.T) {
 	}
 }
 
-func TestPostgresIsUnreachable(t *testing.T) {
+func TestFaults_PostgresIsUnreachable(t *testing.T) {
 	t.Parallel()
 	server := pgtest.NewServer(t)
 	b := baseAt(t, server.URL("postgres"))
@@ -84,7 +84,7 @@ func (b *base) wantNothing(body string) {
 	}
 }
 
-func TestPostgresIsReadOnly(t *testing.T) {
+func TestFaults_PostgresIsReadOnly(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	r := launch(t, b.url, folder(t, plain))
@@ -109,7 +109,7 @@ func (b *base) setReadOnly(to string) {
 	b.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fixture'`)
 }
 
-func TestPostgresIsOutOfConnections(t *testing.T) {
+func TestFaults_PostgresIsOutOfConnections(t *testing.T) {
 	t.Parallel()
 	server, err := localpg.Start(t.Context(), localpg.Options{Fast: true, Params: map[string]string{
 		"max_connections": "12", "superuser_reserved_connections": "1"}})
@@ -165,7 +165,7 @@ func (b *base) tryAsk(sql string) (value string) {
 
 // A migration that fails and is repaired in the next deployment, or in the
 // database, heals without another hand.
-func TestAMigrationThatFailsHeals(t *testing.T) {
+func TestFaults_AMigrationThatFailsHeals(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
 	dir := folder(t, `CREATE TABLE a AS SELECT * FROM public.not_there_yet`)

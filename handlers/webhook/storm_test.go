@@ -36,7 +36,7 @@ type storm struct {
 // replicas killed hard and restarted three times while it goes on. Half of the
 // tenants get their events one after the other, as the platform would send
 // them; the other half all at once.
-func TestNoEventIsLostDoubledOrOutOfOrderInAStorm(t *testing.T) {
+func TestStorm_NoEventIsLostDoubledOrOutOfOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")
 	}

@@ -47,7 +47,7 @@ func status(t *testing.T, site *handlertest.Site) string {
 	return handlertest.Query[string](t, site, `SELECT coalesce(string_agg(status, ',' ORDER BY id), '') FROM public.webhook_events`)
 }
 
-func TestABadSignatureIsRefusedAndNothingKept(t *testing.T) {
+func TestWebhook_ABadSignatureIsRefusedAndNothingKept(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	body := created("acme")
@@ -67,7 +67,7 @@ func TestABadSignatureIsRefusedAndNothingKept(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNoEvent(t *testing.T) {
+func TestWebhook_BodiesThatAreNoEvent(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	for _, body := range []string{
@@ -84,7 +84,7 @@ func TestBodiesThatAreNoEvent(t *testing.T) {
 	}
 }
 
-func TestAnswersAndTheirEffects(t *testing.T) {
+func TestWebhook_AnswersAndTheirEffects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body   string
@@ -124,7 +124,7 @@ func TestAnswersAndTheirEffects(t *testing.T) {
 	}
 }
 
-func TestTheSameBodyAgain(t *testing.T) {
+func TestWebhook_TheSameBodyAgain(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	var wg sync.WaitGroup
@@ -142,7 +142,7 @@ func TestTheSameBodyAgain(t *testing.T) {
 }
 
 // Ten different events for one slug at the same time make one schema, once.
-func TestTenEventsForOneSlug(t *testing.T) {
+func TestWebhook_TenEventsForOneSlug(t *testing.T) {
 	t.Parallel()
 	once := fstest.MapFS{"000001_once.up.sql": {Data: []byte("CREATE TABLE once (n bigint); INSERT INTO once VALUES (1)")}}
 	site := handlertest.Start(t, fixture.Migrating(once), handlertest.Setup{})
@@ -161,7 +161,7 @@ func TestTenEventsForOneSlug(t *testing.T) {
 	}
 }
 
-func TestASlowEventIsAcknowledgedAndGoesOn(t *testing.T) {
+func TestWebhook_ASlowEventIsAcknowledgedAndGoesOn(t *testing.T) {
 	t.Parallel()
 	slow := fstest.MapFS{"000001_slow.up.sql": {Data: []byte("SELECT pg_sleep(6); CREATE TABLE a (id bigint)")}}
 	site := handlertest.Start(t, fixture.Migrating(slow), handlertest.Setup{})
@@ -175,7 +175,7 @@ func TestASlowEventIsAcknowledgedAndGoesOn(t *testing.T) {
 	handlertest.Await(t, "it is done", func() bool { return status(t, site) == "done" })
 }
 
-func TestAFailureIsKeptAndRetriedByARedelivery(t *testing.T) {
+func TestWebhook_AFailureIsKeptAndRetriedByARedelivery(t *testing.T) {
 	t.Parallel()
 	broken := fstest.MapFS{"000001_a.up.sql": {Data: []byte("CREATE TABLE a AS SELECT * FROM public.not_there_yet")}}
 	site := handlertest.Start(t, fixture.Migrating(broken), handlertest.Setup{})
@@ -194,7 +194,7 @@ func TestAFailureIsKeptAndRetriedByARedelivery(t *testing.T) {
 	}
 }
 
-func TestTheFormerSecretIsAcceptedAndNoted(t *testing.T) {
+func TestWebhook_TheFormerSecretIsAcceptedAndNoted(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: map[string]string{"WEBHOOK_SECRET_PREVIOUS": "former"}})
 	body := created("acme")
@@ -206,7 +206,7 @@ func TestTheFormerSecretIsAcceptedAndNoted(t *testing.T) {
 	}
 }
 
-func TestBodiesOfUnknownLength(t *testing.T) {
+func TestWebhook_BodiesOfUnknownLength(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	body := []byte(created("acme"))
@@ -224,7 +224,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestABodyThatIsCutOff(t *testing.T) {
+func TestWebhook_ABodyThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(site.URL, "http://"))

@@ -94,7 +94,7 @@ func script(files fs.FS) func(context.Context, *tenancy.DB, []string, *strings.B
 	}
 }
 
-func TestMigrateReportsAndExits(t *testing.T) {
+func TestMigrate_ReportsAndExits(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 4)
 	execSQL(t, url, `ALTER TABLE tenant_t2.a ADD COLUMN b int`)
@@ -128,7 +128,7 @@ func TestMigrateReportsAndExits(t *testing.T) {
 	}
 }
 
-func TestStatusOfADatabaseThatWasNeverMigratedChangesNothing(t *testing.T) {
+func TestStatus_OfADatabaseThatWasNeverMigratedChangesNothing(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	var status struct{ Versions map[string]int }
@@ -137,7 +137,7 @@ func TestStatusOfADatabaseThatWasNeverMigratedChangesNothing(t *testing.T) {
 	}
 }
 
-func TestDriftNamesEveryDifference(t *testing.T) {
+func TestDrift_NamesEveryDifference(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 3)
 	if _, err := call(t, db, migrate, nil); err != nil {
@@ -164,7 +164,7 @@ func TestDriftNamesEveryDifference(t *testing.T) {
 	}
 }
 
-func TestTheLifeOfATenantByCommands(t *testing.T) {
+func TestTenants_TheLifeOfOne(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, url, two)
@@ -203,7 +203,7 @@ func TestTheLifeOfATenantByCommands(t *testing.T) {
 	do(commands.ErrUsage)
 }
 
-func TestExportCanBeRestoredElsewhere(t *testing.T) {
+func TestExport_CanBeRestoredElsewhere(t *testing.T) {
 	t.Parallel()
 	url, db := town(t, 2)
 	execSQL(t, url, `INSERT INTO tenant_t0.a VALUES (42)`)
@@ -245,7 +245,7 @@ func TestTenants_ExportFollowsNoPlantedLink(t *testing.T) {
 	}
 }
 
-func TestTheSchemaScript(t *testing.T) {
+func TestSchemaScript_PrintsAndChecks(t *testing.T) {
 	t.Parallel()
 	db := open(t, pgtest.URL(t), two)
 	text, err := call(t, db, script(two), nil)
@@ -262,7 +262,7 @@ func TestTheSchemaScript(t *testing.T) {
 	}
 }
 
-func TestCommandsOnAnEmptyDatabase(t *testing.T) {
+func TestCommands_OnAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	db := open(t, pgtest.URL(t), two)
 	for _, args := range [][]string{{"list"}, {"show", "acme"}, {"cancel", "acme"}} {

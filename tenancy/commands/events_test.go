@@ -103,7 +103,7 @@ func statuses(events []map[string]any) string {
 	return strings.Join(all, " ")
 }
 
-func TestEventsList(t *testing.T) {
+func TestEvents_List(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	for args, want := range map[string]string{
@@ -129,7 +129,7 @@ func TestEventsList(t *testing.T) {
 	}
 }
 
-func TestAnEmptyListIsAnArray(t *testing.T) {
+func TestEvents_AnEmptyListIsAnArray(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	m.events(t, "retry", "--all-failed")
@@ -139,7 +139,7 @@ func TestAnEmptyListIsAnArray(t *testing.T) {
 	}
 }
 
-func TestTheListSaysWhenThePreviousSecretWasUsed(t *testing.T) {
+func TestEvents_TheListSaysWhenThePreviousSecretWasUsed(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	if table := m.events(t, "list"); !strings.Contains(table, "previous secret last used: not by any") {
@@ -151,7 +151,7 @@ func TestTheListSaysWhenThePreviousSecretWasUsed(t *testing.T) {
 	}
 }
 
-func TestEventsShow(t *testing.T) {
+func TestEvents_Show(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	shown := m.events(t, "show", m.id(1))
@@ -169,7 +169,7 @@ func TestEventsShow(t *testing.T) {
 	}
 }
 
-func TestEventsRetry(t *testing.T) {
+func TestEvents_Retry(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	for n, want := range map[int]error{0: inbox.ErrNotRetryable, 1: nil, 2: nil, 3: inbox.ErrNotRetryable, 4: nil} {
@@ -191,7 +191,7 @@ func TestEventsRetry(t *testing.T) {
 	}
 }
 
-func TestEventsRetryAllFailed(t *testing.T) {
+func TestEvents_RetryAllFailed(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	if got := m.events(t, "retry", "--all-failed"); !strings.Contains(got, ": 1") {
@@ -202,7 +202,7 @@ func TestEventsRetryAllFailed(t *testing.T) {
 	}
 }
 
-func TestWrongEventsCalls(t *testing.T) {
+func TestEvents_WrongCalls(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed"} {

@@ -142,7 +142,7 @@ func TestSchedule_IsKeptByARunningEngine(t *testing.T) {
 }
 
 // A schedule's jobs can be had now: of one tenant, or of all.
-func TestRunNow(t *testing.T) {
+func TestJobs_RunNow(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, name := range []string{"acme", "globex", "gone"} {
