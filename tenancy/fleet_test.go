@@ -20,9 +20,9 @@ var (
 		"000002_b.up.sql", "ALTER TABLE a ADD COLUMN b text")
 )
 
-// town is a database with n tenants at version one, and the same database to a
+// fleetOf makes a database with n tenants at version one, and the same database to a
 // program that is at another version.
-func town(t testing.TB, n int, next fs.FS) (url string, db *tenancy.DB) {
+func fleetOf(t testing.TB, n int, next fs.FS) (url string, db *tenancy.DB) {
 	t.Helper()
 	url = pgtest.URL(t)
 	before := open(t, tenancy.Options{URL: url, Tenant: versionOne})
@@ -38,7 +38,7 @@ const atTwo = `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND 
 
 func TestFleet_OneFailureStopsNobody(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 30, versionTwo)
+	url, db := fleetOf(t, 30, versionTwo)
 	exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b int`) // so that the migration fails there
 	seen := tenancy.FleetProgress{}
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Progress: func(p tenancy.FleetProgress) { seen = p }})
@@ -69,7 +69,7 @@ func TestFleet_OneFailureStopsNobody(t *testing.T) {
 
 func TestFleet_ACanaryThatFailsStopsEverything(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 10, versionTwo)
+	url, db := fleetOf(t, 10, versionTwo)
 	exec(t, url, `ALTER TABLE tenant_t000.a ADD COLUMN b int`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Canary: 1})
 	if !errors.Is(err, tenancy.ErrStopped) || result.Migrated != 0 || len(result.Failed) != 1 {
@@ -83,7 +83,7 @@ func TestFleet_ACanaryThatFailsStopsEverything(t *testing.T) {
 
 func TestFleet_TooManyFailuresStopTheRun(t *testing.T) {
 	t.Parallel()
-	_, db := town(t, 20, files("000001_a.up.sql", "SELECT 1", "000002_b.up.sql", "SELECT nonsense"))
+	_, db := fleetOf(t, 20, files("000001_a.up.sql", "SELECT 1", "000002_b.up.sql", "SELECT nonsense"))
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Jobs: 2, MaxFailures: 3})
 	if !errors.Is(err, tenancy.ErrStopped) || len(result.Failed) < 3 || len(result.Failed) > 4 {
 		t.Errorf("%d failures, %v; want stopped at 3, give or take who was at work", len(result.Failed), err)
@@ -92,7 +92,7 @@ func TestFleet_TooManyFailuresStopTheRun(t *testing.T) {
 
 func TestFleet_OneTenantAlone(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 3, versionTwo)
+	url, db := fleetOf(t, 3, versionTwo)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Only: slug(t, "t001")})
 	if err != nil || result.Migrated != 1 || query[string](t, url, `SELECT slug FROM public.tenants WHERE schema_version = 2`) != "t001" {
 		t.Errorf("%+v, %v", result, err)
@@ -101,7 +101,7 @@ func TestFleet_OneTenantAlone(t *testing.T) {
 
 func TestFleet_RunsAtTheSameTimeShareTheWork(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 40, files("000001_a.up.sql", "SELECT 1",
+	url, db := fleetOf(t, 40, files("000001_a.up.sql", "SELECT 1",
 		"000002_b.up.sql", "CREATE TABLE b (n int); INSERT INTO b VALUES (1); SELECT pg_sleep(0.01)"))
 	var runs sync.WaitGroup
 	migrated := make([]int, 3)
@@ -122,7 +122,7 @@ func TestFleet_RunsAtTheSameTimeShareTheWork(t *testing.T) {
 
 func TestMigrateOnUse_ATenantThatIsBehind(t *testing.T) {
 	t.Parallel()
-	url, _ := town(t, 2, versionTwo)
+	url, _ := fleetOf(t, 2, versionTwo)
 	db := open(t, tenancy.Options{URL: url, Tenant: versionTwo, MigrateOnUse: true})
 	tenant, err := db.Tenant(t.Context(), slug(t, "t000"))
 	if err != nil {
@@ -147,7 +147,7 @@ func TestMigrateOnUse_ATenantThatIsBehind(t *testing.T) {
 // with an empty one.
 func TestFleet_DoesNotRecreateALostSchema(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 2, versionTwo)
+	url, db := fleetOf(t, 2, versionTwo)
 	exec(t, url, `DROP SCHEMA tenant_t000 CASCADE`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
 	if err != nil || result.Migrated != 1 || len(result.Failed) != 1 || !strings.Contains(result.Failed[0].Error, "does not exist") {
@@ -157,7 +157,7 @@ func TestFleet_DoesNotRecreateALostSchema(t *testing.T) {
 
 func TestFleet_ACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 20, files("000001_a.up.sql", "SELECT 1",
+	url, db := fleetOf(t, 20, files("000001_a.up.sql", "SELECT 1",
 		"000002_b.up.sql", "CREATE TABLE b (n int); SELECT pg_sleep(0.02); CREATE TABLE c (n int)"))
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := db.MigrateTenants(ctx, tenancy.FleetOptions{Progress: func(p tenancy.FleetProgress) {
@@ -185,7 +185,7 @@ func TestFleet_ACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 // concurrently, and the migration finds it.
 func TestFleet_AnIndexThatWasBuiltAheadIsFound(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 2, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
+	url, db := fleetOf(t, 2, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_i.up.sql", "CREATE INDEX IF NOT EXISTS a_i ON a ((id % 10))"))
 	exec(t, url, `CREATE INDEX CONCURRENTLY a_i ON "tenant_t000".a ((id % 10))`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
@@ -198,7 +198,7 @@ func TestFleet_AnIndexThatWasBuiltAheadIsFound(t *testing.T) {
 }
 
 func TestFleet_MemoryDoesNotGrowWithTheTenants(t *testing.T) {
-	_, db := town(t, 600, versionTwo)
+	_, db := fleetOf(t, 600, versionTwo)
 	live := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats

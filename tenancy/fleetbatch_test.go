@@ -15,7 +15,7 @@ import (
 // tables are in use and one that is not what the registry says keep nobody back.
 func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 40, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
+	url, db := fleetOf(t, 40, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_b.up.sql", "ALTER TABLE a ALTER COLUMN id TYPE int; CREATE TABLE IF NOT EXISTS b (n int); INSERT INTO b VALUES (1)"))
 	exec(t, url, `CREATE VIEW tenant_t007.in_the_way AS SELECT id FROM tenant_t007.a;
 		CREATE TABLE tenant_t009.b (n int); INSERT INTO tenant_t009.b VALUES (1); UPDATE tenant_t009.schema_migrations SET version = 2`)
@@ -50,7 +50,7 @@ func TestFleet_AFileThatIsNoSQL(t *testing.T) {
 	t.Parallel()
 	broken := files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_broken.up.sql", "ALTER TABLE a ADD COLUMN b text; SELECT 'never closed")
-	_, db := town(t, 5, broken)
+	_, db := fleetOf(t, 5, broken)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
 	if err != nil || result.Migrated != 0 || len(result.Failed) != 5 || !strings.Contains(fmt.Sprint(result.Failed), "000002_broken.up.sql") {
 		t.Errorf("%+v %v", result, err)

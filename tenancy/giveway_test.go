@@ -15,7 +15,7 @@ import (
 // use neither keeps the old replica's users waiting, nor a sign-in.
 func TestMigrateOnUse_GivesWayToReaders(t *testing.T) {
 	t.Parallel()
-	url, _ := town(t, 1, versionTwo)
+	url, _ := fleetOf(t, 1, versionTwo)
 	older := open(t, tenancy.Options{URL: url, Tenant: versionOne})
 	newer := open(t, tenancy.Options{URL: url, Tenant: versionTwo, MigrateOnUse: true})
 	reader, err := pgx.Connect(t.Context(), url)

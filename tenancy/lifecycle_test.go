@@ -104,7 +104,7 @@ func TestPurge_ThatWasInterruptedIsOnlyFinished(t *testing.T) {
 
 func TestRestore_TheDataIsAtThisVersion(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 1, versionTwo)
+	url, db := fleetOf(t, 1, versionTwo)
 	exec(t, url, `INSERT INTO tenant_t000.a VALUES (42)`)
 	if err := db.Cancel(t.Context(), slug(t, "t000")); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func (db *DB) NewSystem(conns int) (*System, error) {
 	return &System{db, pool}, nil
 }
 
-// Close closes the connections, with DB.Close's patience.
+// Close closes the connections, and waits as long as DB.Close does.
 func (s *System) Close() { closePool(s.pool) }
 
 // Exec, Query and QueryRow send one statement, which names public in full.

@@ -15,7 +15,7 @@ const database = "app"
 // makeDatabase makes the app's database unless it is there; with --reset it
 // throws away what is kept first, the simulator's memory too. It returns an error
 // where a migration has changed that ran before.
-func (d *desk) makeDatabase(ctx context.Context) error {
+func (d *stack) makeDatabase(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.postgres.URL("postgres"))
 	if err != nil {
 		return err

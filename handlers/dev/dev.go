@@ -19,8 +19,8 @@ import (
 	"example.com/subproduct/tenancy/localpg"
 )
 
-// desk is everything that Run has started.
-type desk struct {
+// stack is everything that Run has started.
+type stack struct {
 	product  server.Product
 	flags    flags
 	env      config.Lookup
@@ -44,7 +44,7 @@ func Run(ctx context.Context, p server.Product, args []string, env config.Lookup
 	}
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
-	d := &desk{product: p, flags: f, env: env, out: out}
+	d := &stack{product: p, flags: f, env: env, out: out}
 	d.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: f.level(env)}))
 	if f.platformOnly {
 		return d.runPlatformOnly(ctx)
@@ -66,7 +66,7 @@ func Run(ctx context.Context, p server.Product, args []string, env config.Lookup
 
 // listen takes both addresses first: a taken one is an error before anything
 // was started.
-func (d *desk) listen() (err error) {
+func (d *stack) listen() (err error) {
 	if d.app, err = net.Listen("tcp", d.flags.appAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --app-addr)", err)
 	}
@@ -76,14 +76,14 @@ func (d *desk) listen() (err error) {
 	return err
 }
 
-func (d *desk) listenPlatform() (err error) {
+func (d *stack) listenPlatform() (err error) {
 	if d.console, err = net.Listen("tcp", d.flags.platformAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --platform-addr)", err)
 	}
 	return nil
 }
 
-func (d *desk) startPostgres(ctx context.Context) (err error) {
+func (d *stack) startPostgres(ctx context.Context) (err error) {
 	fmt.Fprintln(d.out, "Starting a private PostgreSQL …")
 	d.postgres, err = d.flags.openData(ctx, d.log)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *desk) startPostgres(ctx context.Context) (err error) {
 	return err
 }
 
-func (d *desk) stopPostgres() {
+func (d *stack) stopPostgres() {
 	if err := d.postgres.Stop(); err != nil {
 		d.log.Error("PostgreSQL did not stop cleanly", "error", err)
 	}
@@ -103,7 +103,7 @@ func (d *desk) stopPostgres() {
 
 // serve runs the simulator and the app side by side until ctx ends or one of
 // them fails; then both stop, the app first.
-func (d *desk) serve(ctx context.Context) error {
+func (d *stack) serve(ctx context.Context) error {
 	platformCtx, stopPlatform := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopPlatform()
 	appCtx, stopApp := context.WithCancelCause(ctx)

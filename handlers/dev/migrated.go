@@ -24,7 +24,7 @@ import (
 // checkMigrations returns an error that names each migration which has run on
 // the data and is another file now: the tables would not be what the files say.
 // It keeps the checksums of the files that this run has, for the next one.
-func (d *desk) checkMigrations(ctx context.Context) error {
+func (d *stack) checkMigrations(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.postgres.URL(database))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (d *desk) checkMigrations(ctx context.Context) error {
 
 // migrations are the checksums of this run's files, by their paths, and those of
 // the files that ran before and are others now.
-func (d *desk) migrations(ctx context.Context, conn *pgx.Conn, ran map[string]string) (now map[string]string, changed []string, err error) {
+func (d *stack) migrations(ctx context.Context, conn *pgx.Conn, ran map[string]string) (now map[string]string, changed []string, err error) {
 	now = map[string]string{}
 	for _, of := range []struct {
 		folder string

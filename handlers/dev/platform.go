@@ -15,7 +15,7 @@ import (
 )
 
 // servePlatform runs the simulator until ctx ends.
-func (d *desk) servePlatform(ctx context.Context) error {
+func (d *stack) servePlatform(ctx context.Context) error {
 	server := &http.Server{Handler: d.platform.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -46,7 +46,7 @@ var demo = []struct {
 
 // welcome waits for the app, subscribes the demo tenants at the first start,
 // and prints where to go.
-func (d *desk) welcome(ctx context.Context) error {
+func (d *stack) welcome(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err := awaitHealth(ctx, d.app.Addr().String()); err != nil {
@@ -82,7 +82,7 @@ func awaitHealth(ctx context.Context, addr string) error {
 	}
 }
 
-func (d *desk) printAddresses() {
+func (d *stack) printAddresses() {
 	fmt.Fprintf(d.out, `
 Ready. Open
 

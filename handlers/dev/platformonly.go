@@ -16,7 +16,7 @@ import (
 
 // runPlatformOnly serves the simulator alone, for a product that is started
 // elsewhere, in whatever language, until ctx ends.
-func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
+func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 	if err := d.listenPlatform(); err != nil {
 		return err
 	}
@@ -45,10 +45,10 @@ func (d *desk) runPlatformOnly(ctx context.Context) (err error) {
 }
 
 // platformURL is how browsers and the product reach the simulator.
-func (d *desk) platformURL() string { return cmp.Or(d.flags.platformURL, address(d.console)) }
+func (d *stack) platformURL() string { return cmp.Or(d.flags.platformURL, address(d.console)) }
 
 // registration is the product as flags and environment describe it.
-func (d *desk) registration() (p simulator.Product, err error) {
+func (d *stack) registration() (p simulator.Product, err error) {
 	p = simulator.Product{WebhookURL: d.flags.webhookURL, CallbackURL: d.flags.callbackURL, HealthURL: d.flags.healthURL}
 	r := config.NewReader(d.env)
 	p.Slug = r.Text("APP_SLUG", d.product.Slug)
@@ -62,7 +62,7 @@ func (d *desk) registration() (p simulator.Product, err error) {
 
 // invent makes up the secrets that neither the environment nor an earlier run
 // has given, and returns the product as it is registered now.
-func (d *desk) invent() simulator.Product {
+func (d *stack) invent() simulator.Product {
 	p := d.platform.Product()
 	for _, secret := range []*string{&p.APIKey, &p.WebhookSecret} {
 		if *secret == "" {
@@ -75,7 +75,7 @@ func (d *desk) invent() simulator.Product {
 
 // printRegistration says where to go and what the product must be started
 // with. A secret that was given is not shown.
-func (d *desk) printRegistration(given, p simulator.Product) {
+func (d *stack) printRegistration(given, p simulator.Product) {
 	shown := func(given, made string) string {
 		if given != "" {
 			return "(as in the environment)"

@@ -17,7 +17,7 @@ import (
 
 // configure wires the app and the simulator to each other, with secrets that
 // are made up anew for each run.
-func (d *desk) configure() (err error) {
+func (d *stack) configure() (err error) {
 	appURL, platformURL := address(d.app), address(d.console)
 	apiKey, secret := rand.Text(), rand.Text()
 	settings := map[string]string{

@@ -24,8 +24,8 @@ type Database struct {
 }
 
 const (
-	// patience is how long a scrape waits for the database.
-	patience = time.Second
+	// scrapeTimeout is how long a scrape waits for the database.
+	scrapeTimeout = time.Second
 	// readTimeout bounds a reading that no scrape waits for any more.
 	readTimeout = 5 * time.Second
 )
@@ -128,7 +128,7 @@ func (d *database) statistics() (statistics, error) {
 	case r := <-reading:
 		s, _ := r.Val.(statistics)
 		return s, r.Err
-	case <-time.After(patience):
+	case <-time.After(scrapeTimeout):
 		return statistics{}, errSlow
 	}
 }

@@ -33,7 +33,7 @@ func TestOutage_ADatabaseThatIsDownIs503(t *testing.T) {
 	}
 }
 
-// A machine that stands still holds no event longer than the platform's patience.
+// A machine that stands still holds no event longer than the platform waits.
 // When it goes on, so do the requests that waited.
 func TestOutage_AFrozenDatabaseIs503(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ func TestOutage_AHandlersBugIs500(t *testing.T) {
 }
 
 // A network that swallows everything holds requests no longer than their
-// deadline, an event no longer than the platform's patience, and is forgotten
+// deadline, an event no longer than the platform waits, and is forgotten
 // when it is over.
 func TestOutage_ANetworkThatSwallowsIs503(t *testing.T) {
 	t.Parallel()

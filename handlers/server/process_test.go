@@ -135,12 +135,12 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 
 // exit waits for the process's end, and returns its exit code; -1 where a
 // signal has ended it.
-func (p *process) exit(t *testing.T, patience time.Duration) int {
+func (p *process) exit(t *testing.T, timeout time.Duration) int {
 	t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(patience):
-		t.Fatalf("it is still there after %v", patience)
+	case <-time.After(timeout):
+		t.Fatalf("it is still there after %v", timeout)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }

@@ -43,8 +43,8 @@ func dial(t *testing.T, address string) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// drip sends a byte now and then until the server has had enough, and says how
-// long it had patience.
+// drip sends a byte now and then until the server closes it, and says how long
+// that took.
 func drip(conn net.Conn, start string) time.Duration {
 	began := time.Now()
 	_, _ = io.WriteString(conn, start)

@@ -44,7 +44,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 }
 
 // read returns the whole body, or the answer to one that cannot be taken. It
-// must be there within patience. release must be called when the bytes are not
+// must be there within answerTimeout. release must be called when the bytes are not
 // needed any more.
 func (r *Receiver) read(c echo.Context) (content []byte, release func(), refused *refusal) {
 	request := c.Request()
@@ -52,7 +52,7 @@ func (r *Receiver) read(c echo.Context) (content []byte, release func(), refused
 		return nil, func() {}, &refusal{http.StatusRequestEntityTooLarge, "body over 1 MiB"}
 	}
 	connection := http.NewResponseController(c.Response())
-	_ = connection.SetReadDeadline(time.Now().Add(patience)) // a connection without deadlines is no client's
+	_ = connection.SetReadDeadline(time.Now().Add(answerTimeout)) // a connection without deadlines is no client's
 	counted := &body{Reader: http.MaxBytesReader(c.Response(), request.Body, maxBody), all: &r.bodies, free: freeBody}
 	release = func() { r.bodies.Add(-counted.counted) }
 	content, err := io.ReadAll(counted)

@@ -27,7 +27,7 @@ type answer struct {
 
 func (a answer) acknowledged() bool { return a.code/100 == 2 }
 
-// deliverTo posts a signed body once, with the platform's patience.
+// deliverTo posts a signed body once, with the platform's answerTimeout.
 func deliverTo(url, body string) answer {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 	"example.com/subproduct/tenancy/inbox"
 )
 
-// patience leaves a second of the platform's five for the way back.
-const patience = 4 * time.Second
+// answerTimeout leaves a second of the platform's five for the way back.
+const answerTimeout = 4 * time.Second
 
 // Receiver verifies an event over its raw bytes, stores it, and only then does
 // what it asks for.
@@ -31,11 +31,11 @@ type Receiver struct {
 	bodies atomic.Int64 // bytes of all bodies that are being received
 }
 
-// Deadline ends a delivery's context when the platform's patience does, however
+// Deadline ends a delivery's context when the platform waits no longer, however
 // long it waits before Receive.
 func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), patience)
+		ctx, cancel := context.WithTimeout(c.Request().Context(), answerTimeout)
 		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)

@@ -37,8 +37,8 @@ func open(t *testing.T, url string, files fstest.MapFS) *tenancy.DB {
 	return db
 }
 
-// town is a database with n tenants at version one, to a program at two.
-func town(t *testing.T, n int) (url string, db *tenancy.DB) {
+// fleetOf makes a database with n tenants at version one, to a program at two.
+func fleetOf(t *testing.T, n int) (url string, db *tenancy.DB) {
 	t.Helper()
 	url = pgtest.URL(t)
 	before := open(t, url, one)
@@ -96,7 +96,7 @@ func script(files fs.FS) func(context.Context, *tenancy.DB, []string, *strings.B
 
 func TestMigrate_ReportsAndExits(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 4)
+	url, db := fleetOf(t, 4)
 	execSQL(t, url, `ALTER TABLE tenant_t2.a ADD COLUMN b int`)
 
 	var status struct {
@@ -139,7 +139,7 @@ func TestStatus_OfADatabaseThatWasNeverMigratedChangesNothing(t *testing.T) {
 
 func TestDrift_NamesEveryDifference(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 3)
+	url, db := fleetOf(t, 3)
 	if _, err := call(t, db, migrate, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestTenants_TheLifeOfOne(t *testing.T) {
 
 func TestExport_CanBeRestoredElsewhere(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 2)
+	url, db := fleetOf(t, 2)
 	execSQL(t, url, `INSERT INTO tenant_t0.a VALUES (42)`)
 	file := filepath.Join(t.TempDir(), "t0.sql")
 	if _, err := call(t, db, tenants, nil, "export", "t0", "--output", file); err != nil {
@@ -224,7 +224,7 @@ func TestExport_CanBeRestoredElsewhere(t *testing.T) {
 // In a folder that others write to, their links lead an export nowhere.
 func TestTenants_ExportFollowsNoPlantedLink(t *testing.T) {
 	t.Parallel()
-	_, db := town(t, 1)
+	_, db := fleetOf(t, 1)
 	dir := t.TempDir()
 	file, victim := filepath.Join(dir, "t0.sql"), filepath.Join(dir, "victim")
 	must(t, os.WriteFile(victim, []byte("as before"), 0o600))

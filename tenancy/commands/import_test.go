@@ -17,7 +17,7 @@ import (
 // tenant is cancelled there too.
 func TestTenants_ImportOfWhatExportWrote(t *testing.T) {
 	t.Parallel()
-	url, db := town(t, 1)
+	url, db := fleetOf(t, 1)
 	execSQL(t, url, `INSERT INTO tenant_t0.a VALUES (42)`)
 	file := filepath.Join(t.TempDir(), "t0.sql")
 	for _, args := range [][]string{{"cancel", "t0"}, {"export", "t0", "--output", file}} {

@@ -17,7 +17,7 @@ import (
 
 func TestDeliver_AppliesAnEventAndItsTenantIsReady(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	id := d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	if got := d.status(t, id); got != "done" {
 		t.Errorf("the event is %s", got)
@@ -27,7 +27,7 @@ func TestDeliver_AppliesAnEventAndItsTenantIsReady(t *testing.T) {
 
 func TestDeliver_RejectsWhatCanNeverSucceedWithTheReason(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, inbox.Handlers{"never": {Lifecycle: true,
+	d := newHarness(t, quick, inbox.Handlers{"never": {Lifecycle: true,
 		Apply: func(context.Context, pgx.Tx, inbox.Event) error { return inbox.Permanent(errors.New("no way")) }}})
 	for salt, c := range map[string]struct{ eventType, slug string }{
 		"none": {"subscription.created", ""}, "bad": {"subscription.created", "Not A Slug"}, "perm": {"never", "acme"},
@@ -43,7 +43,7 @@ func TestDeliver_RejectsWhatCanNeverSucceedWithTheReason(t *testing.T) {
 
 func TestDeliver_StoresAnUnknownTypeAsIgnored(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	if id := d.want(t, inbox.Unhandled, "news", "acme", ""); d.status(t, id) != "ignored" {
 		t.Errorf("stored as %s", d.status(t, id))
 	}
@@ -55,7 +55,7 @@ func TestDeliver_AFailedEventHealsByItself(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
 	broken.Store(true)
-	d := newDesk(t, quick, inbox.Handlers{"shaky": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"shaky": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		if err := recordEffect(ctx, tx, e); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func TestDeliver_AttemptsAreCapped(t *testing.T) {
 	t.Parallel()
 	o := quick
 	o.MaxAttempts = 3
-	d := newDesk(t, o, inbox.Handlers{"bad": {Lifecycle: true, Apply: failing}})
+	d := newHarness(t, o, inbox.Handlers{"bad": {Lifecycle: true, Apply: failing}})
 	id, _ := d.deliver(t, "bad", "acme", "")
 	d.run(t)
 	d.awaitStatus(t, id, "failed")
@@ -100,7 +100,7 @@ func TestDeliver_AttemptsAreCapped(t *testing.T) {
 // recorded.
 func TestDeliver_AnErrorOfAnyBytesIsKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, inbox.Handlers{"odd": {Lifecycle: true, Apply: func(context.Context, pgx.Tx, inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"odd": {Lifecycle: true, Apply: func(context.Context, pgx.Tx, inbox.Event) error {
 		return errors.New("\x00\xff" + strings.Repeat("long", 10_000))
 	}}})
 	id, _ := d.deliver(t, "odd", "acme", "")
@@ -112,7 +112,7 @@ func TestDeliver_AnErrorOfAnyBytesIsKept(t *testing.T) {
 func TestDeliver_ASlowTenantHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	d := newDesk(t, quick, inbox.Handlers{"wait": {Apply: waitFor(release)}})
+	d := newHarness(t, quick, inbox.Handlers{"wait": {Apply: waitFor(release)}})
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -142,7 +142,7 @@ func waitFor(release <-chan struct{}) inbox.Apply {
 func TestDeliver_SlowHandlersHoldUpNoQuickOne(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	d := newDesk(t, quick, inbox.Handlers{"slow": {Apply: waitFor(release), Slow: true}})
+	d := newHarness(t, quick, inbox.Handlers{"slow": {Apply: waitFor(release), Slow: true}})
 	d.run(t)
 	tenants := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	for _, slug := range append(tenants, "quick") {
@@ -168,8 +168,8 @@ func TestDeliver_SlowHandlersHoldUpNoQuickOne(t *testing.T) {
 // With every connection of the requests in use, events are applied.
 func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
-	d = openDesk(t, tenancy.Options{URL: d.url, Tenant: effects, MaxConns: 2}, quick, nil)
+	d := newHarness(t, quick, nil)
+	d = openHarness(t, tenancy.Options{URL: d.url, Tenant: effects, MaxConns: 2}, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	tenant, err := d.db.Tenant(t.Context(), slugOf(t, "acme"))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 // An event that is answered with an error of storing is not there later.
 func TestDeliver_WhatCannotBeStoredInTimeIsNotStoredLater(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	conn := connect(t, d.url)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE public.webhook_events IN SHARE MODE`); err != nil {

@@ -28,7 +28,7 @@ func TestHandler_ThatSaysCommitIsFailedAtOnce(t *testing.T) {
 			return err
 		}}
 	}
-	d := newDesk(t, quick, handlers)
+	d := newHarness(t, quick, handlers)
 	d.run(t)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	for sql := range handlers {
@@ -48,7 +48,7 @@ func TestHandler_ThatIgnoresItsContextDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
 	running, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	d := newDesk(t, quick, inbox.Handlers{"deaf": {Apply: func(context.Context, pgx.Tx, inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"deaf": {Apply: func(context.Context, pgx.Tx, inbox.Event) error {
 		close(running)
 		<-release
 		return nil
@@ -73,12 +73,12 @@ func TestHandler_CutShortByTheEndIsTriedByTheNextProcess(t *testing.T) {
 	o := quick
 	o.Lease = time.Hour
 	running := make(chan struct{})
-	d := newDesk(t, o, inbox.Handlers{"long": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d := newHarness(t, o, inbox.Handlers{"long": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		close(running)
 		<-ctx.Done()
 		return ctx.Err()
 	}}})
-	next := joinDesk(t, d.url, o, inbox.Handlers{"long": {Apply: recordEffect}})
+	next := joinHarness(t, d.url, o, inbox.Handlers{"long": {Apply: recordEffect}})
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	go func() { _, _ = d.inbox.Deliver(context.Background(), delivery("long", "acme", "")) }()
 	<-running
@@ -97,7 +97,7 @@ func TestHandler_CutShortByTheEndIsTriedByTheNextProcess(t *testing.T) {
 func TestHandler_WithoutAStatementLosesItsTransaction(t *testing.T) {
 	t.Parallel()
 	var first sync.Once
-	d := newDesk(t, quick, inbox.Handlers{"idle": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"idle": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		err := recordEffect(ctx, tx, e)
 		first.Do(func() { time.Sleep(11 * time.Second) }) // what is tested is the time itself
 		return err
@@ -114,7 +114,7 @@ func TestHandler_WithoutAStatementLosesItsTransaction(t *testing.T) {
 // A handler of a lifecycle event works on the tenant's own tables.
 func TestHandler_OfALifecycleEventRunsOnTheTenantsSchema(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, inbox.Handlers{
+	d := newHarness(t, quick, inbox.Handlers{
 		"subscription.created": {Apply: recordEffect}, "tenant.cancelled": {Apply: recordEffect},
 		"subscription.paused": {Apply: recordEffect, Lifecycle: true},
 	})
@@ -130,10 +130,10 @@ func TestHandler_OfALifecycleEventRunsOnTheTenantsSchema(t *testing.T) {
 func TestHandler_FindsItsTenantAtThisVersion(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	before := joinDesk(t, url, quick, nil)
+	before := joinHarness(t, url, quick, nil)
 	before.want(t, inbox.Applied, "subscription.created", "acme", "")
 	two := files("000001_effects.up.sql", "CREATE TABLE effects (event bigint NOT NULL)", "000002_b.up.sql", "ALTER TABLE effects ADD COLUMN b text")
-	d := openDesk(t, tenancy.Options{URL: url, Tenant: two, MigrateOnUse: true}, quick, inbox.Handlers{
+	d := openHarness(t, tenancy.Options{URL: url, Tenant: two, MigrateOnUse: true}, quick, inbox.Handlers{
 		"b": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 			_, err := tx.Exec(ctx, `INSERT INTO effects (event, b) VALUES ($1, 'x')`, e.ID)
 			return err

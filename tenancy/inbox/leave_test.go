@@ -9,13 +9,13 @@ import (
 	"example.com/subproduct/tenancy/inbox"
 )
 
-// leaving is a desk whose poller has taken up the first of three events of acme
+// leaving is a harness whose poller has taken up the first of three events of acme
 // and was told to stop while its handler waits for release.
-func leaving(t *testing.T, release chan struct{}) (d *desk, backlog []int64) {
+func leaving(t *testing.T, release chan struct{}) (d *harness, backlog []int64) {
 	t.Helper()
 	started := make(chan struct{}, 1)
 	wait := waitFor(release)
-	d = newDesk(t, quick, inbox.Handlers{"wait": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d = newHarness(t, quick, inbox.Handlers{"wait": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		started <- struct{}{}
 		return wait(ctx, tx, e)
 	}}})
@@ -47,7 +47,7 @@ func TestLeave_WhatRunsFinishesAndTheBacklogIsLeft(t *testing.T) {
 			t.Errorf("event %d is not left as it was: %s", id, d.status(t, id))
 		}
 	}
-	joinDesk(t, d.url, quick, nil).run(t)
+	joinHarness(t, d.url, quick, nil).run(t)
 	d.awaitStatus(t, backlog[2], "done")
 }
 

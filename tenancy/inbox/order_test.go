@@ -16,7 +16,7 @@ import (
 
 func TestOrder_EventsOfATenantAreAppliedAsReceived(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	const events = 40
 	for i := range events {
@@ -24,7 +24,7 @@ func TestOrder_EventsOfATenantAreAppliedAsReceived(t *testing.T) {
 	}
 	exec(t, d.url, `UPDATE public.webhook_events SET next_attempt_at = now() - interval '1 s' * random()`)
 	d.run(t)
-	joinDesk(t, d.url, quick, nil).run(t)
+	joinHarness(t, d.url, quick, nil).run(t)
 	await(t, "all are done", func() bool { return d.effects(t, "acme") == events })
 	if !query[bool](t, d.url, `SELECT array_agg(event ORDER BY ctid) = array_agg(event ORDER BY event) FROM tenant_acme.effects`) {
 		t.Error("events were applied out of order")
@@ -34,7 +34,7 @@ func TestOrder_EventsOfATenantAreAppliedAsReceived(t *testing.T) {
 // A backlog of one tenant shrinks while more arrive.
 func TestOrder_ABacklogDrainsUnderSteadyArrivals(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, inbox.Options{}, nil) // with production's delays
+	d := newHarness(t, inbox.Options{}, nil) // with production's delays
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	for i := range 200 {
 		d.leave(t, delivery("effect", "acme", strconv.Itoa(i)))
@@ -57,7 +57,7 @@ func TestOrder_ACancellationOvertakesAndVoidsNoEventOfTheProduct(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
 	broken.Store(true)
-	d := newDesk(t, quick, inbox.Handlers{"bad": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"bad": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		if broken.Load() {
 			return errBoom
 		}
@@ -81,7 +81,7 @@ func TestOrder_ACancellationOvertakesAndVoidsNoEventOfTheProduct(t *testing.T) {
 // An event and a cancellation at the same moment, again and again.
 func TestOrder_AnEventBesideACancellationHasItsEffect(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	d.run(t)
 	for i := range 20 {
 		slug := fmt.Sprintf("t%d", i)
@@ -99,7 +99,7 @@ func TestOrder_AnEventBesideACancellationHasItsEffect(t *testing.T) {
 // The newest lifecycle event wins, whatever order they are tried in.
 func TestOrder_AnOlderLifecycleEventIsVoid(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	ids := d.leave(t, delivery("subscription.created", "acme", "1"), delivery("tenant.cancelled", "acme", "2"),
 		delivery("subscription.created", "acme", "3"), delivery("tenant.cancelled", "acme", "4"))
 	d.leave(t, delivery("subscription.created", "globex", "1"), delivery("tenant.cancelled", "globex", "2"),
@@ -121,7 +121,7 @@ func TestOrder_AnOlderLifecycleEventIsVoid(t *testing.T) {
 // new subscription waiting.
 func TestOrder_APoisonEventDoesNotStopANewSubscription(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, inbox.Handlers{"bad": {Apply: failing}})
+	d := newHarness(t, quick, inbox.Handlers{"bad": {Apply: failing}})
 	d.want(t, inbox.Applied, "subscription.created", "acme", "1")
 	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "1")
 	d.want(t, inbox.FailedOnce, "bad", "acme", "")
@@ -135,7 +135,7 @@ func TestOrder_AnEventThatWaitsForItsTenantIsWokenByIt(t *testing.T) {
 	t.Parallel()
 	o := quick
 	o.FirstRetry = time.Hour
-	d := newDesk(t, o, nil)
+	d := newHarness(t, o, nil)
 	early := d.want(t, inbox.FailedOnce, "effect", "acme", "")
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	d.awaitStatus(t, early, "done")
@@ -147,7 +147,7 @@ func TestOrder_AnEventThatWaitsForItsTenantIsWokenByIt(t *testing.T) {
 // The same, when both were left by a process that was killed.
 func TestOrder_ThePollerMakesTheTenantFirst(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	ids := d.leave(t, delivery("effect", "acme", ""), delivery("subscription.created", "acme", ""))
 	d.run(t)
 	d.awaitStatus(t, ids[0], "done")
@@ -158,7 +158,7 @@ func TestOrder_AnEventOfAnUnknownTenantFails(t *testing.T) {
 	t.Parallel()
 	o := quick
 	o.MaxAttempts = 2
-	d := newDesk(t, o, nil)
+	d := newHarness(t, o, nil)
 	d.run(t)
 	d.want(t, inbox.Applied, "tenant.cancelled", "gone", "")
 	for _, slug := range []string{"gone", "nobody"} {
@@ -175,7 +175,7 @@ func TestOrder_DeliveriesDoNotSpendTheAttemptsOfAnOlderEvent(t *testing.T) {
 	t.Parallel()
 	o := quick
 	o.FirstRetry = time.Hour
-	d := newDesk(t, o, inbox.Handlers{"bad": {Apply: failing}})
+	d := newHarness(t, o, inbox.Handlers{"bad": {Apply: failing}})
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	bad := d.want(t, inbox.FailedOnce, "bad", "acme", "")
 	for i := range 5 {
@@ -190,8 +190,8 @@ func TestOrder_DeliveriesDoNotSpendTheAttemptsOfAnOlderEvent(t *testing.T) {
 // to newer ones, counts no attempt, and keeps the order behind it.
 func TestOrder_AnUnknownTypeStopsAnOlderReplica(t *testing.T) {
 	t.Parallel()
-	older := newDesk(t, quick, nil)
-	newer := joinDesk(t, older.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
+	older := newHarness(t, quick, nil)
+	newer := joinHarness(t, older.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
 	older.want(t, inbox.Applied, "subscription.created", "acme", "")
 	news := older.leave(t, delivery("news", "acme", ""))[0]
 	older.run(t)

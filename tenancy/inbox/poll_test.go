@@ -18,7 +18,7 @@ import (
 // tenant once, by an index.
 func TestPoll_VisitsATenantOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	blocked(t, d.url, 20_000)
 	conn := connect(t, d.url)
 	defer conn.Close(context.Background())
@@ -57,7 +57,7 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 	t.Parallel()
 	o := quick
 	o.Conns, o.Lease = 2, time.Minute // one slot
-	d := newDesk(t, o, nil)
+	d := newHarness(t, o, nil)
 	d.run(t)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	conn := connect(t, d.url)
@@ -90,9 +90,9 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 func TestPoll_ThroughAPooler(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	d := joinDesk(t, pgtest.Pooler(t, direct), quick, inbox.Handlers{"bad": {Apply: failing}})
+	d := joinHarness(t, pgtest.Pooler(t, direct), quick, inbox.Handlers{"bad": {Apply: failing}})
 	d.run(t)
-	joinDesk(t, d.url, quick, nil).run(t)
+	joinHarness(t, d.url, quick, nil).run(t)
 	var senders sync.WaitGroup
 	for i := range 10 {
 		senders.Go(func() {
@@ -118,7 +118,7 @@ func TestPoll_ThroughAPooler(t *testing.T) {
 
 // BenchmarkPoll is one look for work with 100,000 events blocked behind one.
 func BenchmarkPoll(b *testing.B) {
-	d := newDesk(b, quick, nil)
+	d := newHarness(b, quick, nil)
 	blocked(b, d.url, 100_000)
 	conn := connect(b, d.url)
 	defer conn.Close(context.Background())
@@ -131,7 +131,7 @@ func BenchmarkPoll(b *testing.B) {
 
 // BenchmarkBacklog drains 1,000 events of one tenant, stored before.
 func BenchmarkBacklog(b *testing.B) {
-	d := newDesk(b, inbox.Options{}, nil)
+	d := newHarness(b, inbox.Options{}, nil)
 	d.want(b, inbox.Applied, "subscription.created", "acme", "")
 	total := 0
 	for b.Loop() {

@@ -14,12 +14,12 @@ import (
 
 func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
-	other := joinDesk(t, d.url, quick, nil)
+	d := newHarness(t, quick, nil)
+	other := joinHarness(t, d.url, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	var wg sync.WaitGroup
 	for i := range 20 { // at the same instant, at two replicas
-		wg.Go(func() { []*desk{d, other}[i%2].want(t, inbox.Applied, "effect", "acme", "same") })
+		wg.Go(func() { []*harness{d, other}[i%2].want(t, inbox.Applied, "effect", "acme", "same") })
 	}
 	wg.Wait()
 	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
@@ -43,7 +43,7 @@ func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
 // hold neither id nor time.
 func TestRepeat_TheSameLifecycleBytesAfterAChangeAreNew(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	for range 3 {
 		d.want(t, inbox.Applied, "subscription.created", "acme", "same")
 		d.wantTenant(t, "acme", "active")
@@ -63,7 +63,7 @@ func TestRepeat_TheSameLifecycleBytesAfterAChangeAreNew(t *testing.T) {
 // A command of an operator is a change, too.
 func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	slug := slugOf(t, "acme")
 	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
 	if err := d.db.Cancel(t.Context(), slug); err != nil {
@@ -91,7 +91,7 @@ func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
 // came since.
 func TestRepeat_ARetryOfWhatWasNotAnsweredStaysVoid(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	exec(t, d.url, `CREATE SCHEMA tenant_acme; CREATE TABLE tenant_acme.effects ()`) // so that the migration fails
 	d.want(t, inbox.FailedOnce, "subscription.created", "acme", "same")
 	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
@@ -105,14 +105,14 @@ func TestRepeat_ARetryOfWhatWasNotAnsweredStaysVoid(t *testing.T) {
 // A redelivery is judged anew: the settings or the program may have changed.
 func TestRepeat_ARedeliveryOfWhatNobodyCouldHandle(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	unknown := delivery("effect", "", "")
 	ignored := d.want(t, inbox.Unhandled, "news", "acme", "")
 	if outcome, err := d.inbox.Deliver(t.Context(), unknown); err != nil || outcome != inbox.Rejected {
 		t.Fatalf("without a tenant: %v, %v", outcome, err)
 	}
-	newer := joinDesk(t, d.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
+	newer := joinHarness(t, d.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
 	unknown.Tenant = "acme" // now that its field is known
 	if outcome, err := newer.inbox.Deliver(t.Context(), unknown); err != nil || outcome != inbox.Applied {
 		t.Errorf("with a tenant: %v, %v", outcome, err)
@@ -128,8 +128,8 @@ func TestRepeat_ARedeliveryOfWhatNobodyCouldHandle(t *testing.T) {
 // Two replicas that are flooded with the same events in different orders.
 func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
-	replicas := []*desk{d, joinDesk(t, d.url, quick, nil)}
+	d := newHarness(t, quick, nil)
+	replicas := []*harness{d, joinHarness(t, d.url, quick, nil)}
 	const events = 100
 	var senders sync.WaitGroup
 	for i := range 4 * events {
@@ -153,7 +153,7 @@ func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 func TestRepeat_OfALifecycleEventThatWasAccepted(t *testing.T) {
 	t.Parallel()
 	running, release := make(chan struct{}, 3), make(chan struct{})
-	d := newDesk(t, quick, inbox.Handlers{"subscription.created": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+	d := newHarness(t, quick, inbox.Handlers{"subscription.created": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
 		running <- struct{}{}
 		return waitFor(release)(ctx, tx, e)
 	}}})

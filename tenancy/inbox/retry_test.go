@@ -23,8 +23,8 @@ func TestRetry_ASupersededEventStaysVoid(t *testing.T) {
 		}
 		return nil
 	}
-	d := newDesk(t, quick, nil)
-	d = joinDesk(t, d.url, quick, inbox.Handlers{"tenant.cancelled": {Apply: refuse}})
+	d := newHarness(t, quick, nil)
+	d = joinHarness(t, d.url, quick, inbox.Handlers{"tenant.cancelled": {Apply: refuse}})
 	d.run(t)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "1")
 	cancellation := d.want(t, inbox.Rejected, "tenant.cancelled", "acme", "")
@@ -39,13 +39,13 @@ func TestRetry_ASupersededEventStaysVoid(t *testing.T) {
 
 func TestRetry_IgnoredEventsOfATypeThatHasAHandlerNow(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	for _, salt := range []string{"1", "2", "3"} {
 		d.want(t, inbox.Unhandled, "news", "acme", salt)
 	}
 	d.want(t, inbox.Unhandled, "gossip", "acme", "")
-	newer := joinDesk(t, d.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
+	newer := joinHarness(t, d.url, quick, inbox.Handlers{"news": {Apply: recordEffect}})
 	if n, err := inbox.RetryIgnored(t.Context(), newer.db, "news", false); err != nil || n != 3 {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -55,7 +55,7 @@ func TestRetry_IgnoredEventsOfATypeThatHasAHandlerNow(t *testing.T) {
 
 func TestRetry_TellsWhatCannotBeTried(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	done := d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	nameless := d.want(t, inbox.Rejected, "effect", "", "")
 	for id, want := range map[int64]error{done: inbox.ErrNotRetryable, nameless: inbox.ErrNotRetryable, 4711: inbox.ErrUnknownEvent} {
@@ -67,7 +67,7 @@ func TestRetry_TellsWhatCannotBeTried(t *testing.T) {
 
 func TestSweep_DeletesFinishedEventsAfterTheirRetention(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	d.want(t, inbox.Unhandled, "tenant.exploded", "acme", "")
 	d.want(t, inbox.Rejected, "subscription.created", "", "") // a person has to see it

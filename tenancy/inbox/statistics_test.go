@@ -19,7 +19,7 @@ func TestStatistics_CountEventsAndTenants(t *testing.T) {
 	direct := pgtest.URL(t)
 	ways := map[string]string{"directly": direct, "through a pooler": pgtest.Pooler(t, direct)}
 	for _, way := range []string{"directly", "through a pooler"} { // in this order: both are one database
-		d := joinDesk(t, ways[way], quick, inbox.Handlers{"bad": {Apply: failing}})
+		d := joinHarness(t, ways[way], quick, inbox.Handlers{"bad": {Apply: failing}})
 		if got, err := d.inbox.Statistics(t.Context()); err != nil || way == "directly" && len(got.Tenants) > 0 {
 			t.Errorf("%s: at the beginning: %+v, %v", way, got, err)
 		}
@@ -46,7 +46,7 @@ func TestStatistics_CountEventsAndTenants(t *testing.T) {
 // Events that are finished cost nothing, however many they are.
 func TestStatistics_ReadNoFinishedEvents(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, quick, nil)
+	d := newHarness(t, quick, nil)
 	crowded(t, d.url, 20_000, 0)
 	conn := connect(t, d.url)
 	defer conn.Close(context.Background())
@@ -76,7 +76,7 @@ func crowded(t testing.TB, url string, done, pending int) {
 func BenchmarkStatistics(b *testing.B) {
 	for _, pending := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(pending), func(b *testing.B) {
-			d := newDesk(b, quick, nil)
+			d := newHarness(b, quick, nil)
 			crowded(b, d.url, 100_000, pending)
 			for b.Loop() {
 				if _, err := d.inbox.Statistics(b.Context()); err != nil {

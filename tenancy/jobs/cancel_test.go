@@ -15,7 +15,7 @@ import (
 // again.
 func TestCancel_OfARunningJobEndsItsContext(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	began := make(chan struct{}, 2)
 	var log bytes.Buffer

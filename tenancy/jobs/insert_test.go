@@ -17,7 +17,7 @@ import (
 // the tenant that inserted it, and on no other's.
 func TestInsert_ExistsIfAndOnlyIfTheTransactionCommits(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
 	failed := errors.New("fails")
 	err := o.db.InTx(acme, func(tx pgx.Tx) error {
@@ -43,7 +43,7 @@ func TestInsert_ExistsIfAndOnlyIfTheTransactionCommits(t *testing.T) {
 // What a job of a tenant needs is a tenant who may be served.
 func TestInsert_WithoutATenantIsRefused(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	err := o.db.InShared(t.Context(), func(tx pgx.Tx) error { return jobs.Insert(t.Context(), tx, note{}) })
 	if !errors.Is(err, tenancy.ErrNoTenant) {
 		t.Errorf("%v, want ErrNoTenant", err)
@@ -54,7 +54,7 @@ func TestInsert_WithoutATenantIsRefused(t *testing.T) {
 // inserted by the wrong call.
 func TestInsertShared_HasNoTenant(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	var tenants int
 	shared := jobs.Shared(func(ctx context.Context, _ sweep) error {
@@ -83,7 +83,7 @@ func TestInsertShared_HasNoTenant(t *testing.T) {
 // A job in the future waits for its time.
 func TestInsert_AtALaterTime(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	o.insert(t, acme, note{"past"}, jobs.At(time.Now().Add(-time.Hour)))
 	o.insert(t, acme, note{"hour"}, jobs.In(time.Hour))
@@ -103,7 +103,7 @@ func TestInsert_AtALaterTime(t *testing.T) {
 // Once is once for a tenant and arguments, while the job is not finished.
 func TestInsert_Once(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
 	for range 2 {
 		o.insert(t, acme, note{"a"}, jobs.Once())
@@ -133,7 +133,7 @@ func TestInsert_Once(t *testing.T) {
 // that is there already.
 func TestInsert_OnceWaitsForNobody(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	o.insert(t, acme, note{"a"}, jobs.Once())
 	must(t, o.db.InTx(acme, func(tx pgx.Tx) error {
@@ -148,7 +148,7 @@ func TestInsert_OnceWaitsForNobody(t *testing.T) {
 func TestInsert_ThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	o := openOffice(t, pgtest.Pooler(t, url))
+	o := openHarness(t, pgtest.Pooler(t, url))
 	acme := o.tenant(t, "acme")
 	o.insert(t, acme, note{"quoted ' \" \\ ü"}, jobs.Once())
 	o.insert(t, acme, note{"later"}, jobs.In(time.Hour))

@@ -16,14 +16,14 @@ func sweeps(context.Context, sweep) error { return nil }
 // schedule at once, and a cancelled one none.
 func TestSchedule_EachTenantOnceAnInterval(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	const replicas = 3
 	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
 	exec(t, o.url, `INSERT INTO public.tenants (slug, status, schema_version) VALUES ('gone', 'cancelled', 1)`)
 	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', date_trunc('second', now()) - interval '50 seconds')`)
 	var engines []*jobs.Engine
 	for range replicas {
-		engines = append(engines, openOffice(t, o.url).engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Minute, note{"x"})))
+		engines = append(engines, openHarness(t, o.url).engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Minute, note{"x"})))
 	}
 	const doneUntil = `SELECT floor(extract(epoch FROM done_until))::bigint FROM public.job_schedules`
 	begun := query[int64](t, o.url, doneUntil)
@@ -53,7 +53,7 @@ func TestSchedule_EachTenantOnceAnInterval(t *testing.T) {
 // for longer than an interval back.
 func TestSchedule_CatchesUp(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 720) n`)
 	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 day')`)
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Hour, note{"x"}))
@@ -76,7 +76,7 @@ func TestSchedule_CatchesUp(t *testing.T) {
 // A tick of 5 seconds inserts some 14 of 10,000 that are due each hour.
 func TestSchedule_IsSpreadOverTheInterval(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Hour, note{"hourly"}))
 	must(t, e.InsertDue(t.Context()))
@@ -92,7 +92,7 @@ func TestSchedule_IsSpreadOverTheInterval(t *testing.T) {
 // A shared schedule has one job at each multiple of its interval.
 func TestSchedule_Every(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	e := o.engine(t, jobs.Options{}, jobs.Shared(sweeps), jobs.Every(24*time.Hour, sweep{}))
 	must(t, e.InsertDue(t.Context()))
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestSchedule_Every(t *testing.T) {
 // A job that is not finished when its time has come again does not pile up.
 func TestSchedule_DoesNotPileUp(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.tenant(t, "acme")
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Minute, note{"x"}))
 	for range 3 {
@@ -134,7 +134,7 @@ func TestSchedule_DoesNotPileUp(t *testing.T) {
 // A running server keeps its schedules.
 func TestSchedule_IsKeptByARunningEngine(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.tenant(t, "acme")
 	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 hour')`)
 	o.start(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(5*time.Second, note{"x"}))
@@ -144,7 +144,7 @@ func TestSchedule_IsKeptByARunningEngine(t *testing.T) {
 // A schedule's jobs can be had now: of one tenant, or of all.
 func TestJobs_RunNow(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	for _, name := range []string{"acme", "globex", "gone"} {
 		o.tenant(t, name)
 	}

@@ -36,7 +36,7 @@ const riverCatalog = `
 // River learns here that it wants another schema.
 func TestSchema_IsRiversOwn(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	theirs := pgtest.URL(t)
 	pool, err := pgxpool.New(t.Context(), theirs)
 	must(t, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // statuses counts the tenant's jobs by status.
-func (o *office) statuses(t testing.TB, tenant string) map[string]int {
+func (o *harness) statuses(t testing.TB, tenant string) map[string]int {
 	t.Helper()
 	list, err := jobs.List(t.Context(), o.db, "", 100)
 	must(t, err)
@@ -32,7 +32,7 @@ func (o *office) statuses(t testing.TB, tenant string) map[string]int {
 // of them back. Other tenants notice nothing.
 func TestCancel_EndsTheTenantsJobs(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
 	running, cancelled := make(chan struct{}), make(chan struct{})
 	o.start(t, jobs.Options{}, jobs.Handle(func(ctx context.Context, n note) error {
@@ -71,7 +71,7 @@ func TestCancel_EndsTheTenantsJobs(t *testing.T) {
 // and however soon the tenant is back.
 func TestCancel_ARunningJobIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	runs := 0
 	handler := jobs.Handle(func(ctx context.Context, _ note) error {
@@ -91,7 +91,7 @@ func TestCancel_ARunningJobIsNotTriedAgain(t *testing.T) {
 // A job that is claimed when its tenant is cancelled already does not run.
 func TestCancel_AJobThatCameTooLateDoesNotRun(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	must(t, o.db.InTx(acme, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(acme, `SELECT 1`); err != nil { // with which it begins
@@ -113,7 +113,7 @@ func TestCancel_ByAnEventEndsJobsToo(t *testing.T) {
 		"the template's": nil,
 		"the product's":  {"tenant.cancelled": {Apply: func(context.Context, pgx.Tx, inbox.Event) error { return nil }}},
 	} {
-		o := newOffice(t)
+		o := newHarness(t)
 		o.insert(t, o.tenant(t, "acme"), note{"x"})
 		in, err := inbox.New(o.db, handlers, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
@@ -132,7 +132,7 @@ func TestCancel_ByAnEventEndsJobsToo(t *testing.T) {
 // tenant in their own transaction.
 func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 	t.Parallel()
-	url := newOffice(t).url
+	url := newHarness(t).url
 	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: url, Tenant: notes, OnProvision: func(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
 		return jobs.Insert(ctx, tx, note{"welcome"})
 	}})
@@ -149,7 +149,7 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 			t.Fatalf("%s: %v, %v", event, outcome, err)
 		}
 	}
-	o := &office{url, db}
+	o := &harness{url, db}
 	o.runDue(t, jobs.Handle(o.write))
 	if got := query[string](t, url, `SELECT string_agg(text, ',' ORDER BY text) FROM tenant_acme.notes`); got != "paid,welcome" {
 		t.Errorf("%q ran", got)
@@ -159,7 +159,7 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 // A purge takes the tenant's jobs with it, whatever their status, and no other's.
 func TestPurge_DeletesTheTenantsJobs(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
 	o.insert(t, acme, note{"done"})
 	o.runDue(t, jobs.Handle(o.write))
@@ -176,7 +176,7 @@ func TestPurge_DeletesTheTenantsJobs(t *testing.T) {
 // A job that runs while its tenant is purged has no row to end in; others go on.
 func TestPurge_OfAJobThatRuns(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme, globex := o.tenant(t, "acme"), o.tenant(t, "globex")
 	running, purged := make(chan struct{}), make(chan struct{})
 	o.start(t, jobs.Options{Slots: 1}, jobs.Handle(func(ctx context.Context, n note) error {

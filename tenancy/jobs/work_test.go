@@ -16,7 +16,7 @@ import (
 // it never can succeed; each attempt's error can be read.
 func TestWork_FailsIsRetriedAndFailsForGood(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	attempts := 0
 	handler := jobs.Handle(func(context.Context, note) error {
@@ -52,7 +52,7 @@ func TestWork_FailsIsRetriedAndFailsForGood(t *testing.T) {
 // Attempts end.
 func TestWork_FailsAfterAllAttempts(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	attempts := 0
 	for range 16 {
@@ -67,7 +67,7 @@ func TestWork_FailsAfterAllAttempts(t *testing.T) {
 // Later is no attempt and no failure.
 func TestWork_Later(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	runs := 0
 	handler := jobs.Handle(func(context.Context, note) error {
@@ -90,12 +90,12 @@ func TestWork_Later(t *testing.T) {
 // Replicas share the jobs: each job is run by one of them, once.
 func TestWork_OneReplicaRunsAJob(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	const n = 60
 	var runs [n]atomic.Int32
 	var ran [2]atomic.Int32
-	for i, replica := range []*office{o, openOffice(t, o.url)} {
+	for i, replica := range []*harness{o, openHarness(t, o.url)} {
 		replica.start(t, jobs.Options{Slots: 3}, jobs.Handle(func(_ context.Context, x note) error {
 			runs[len(x.Text)].Add(1)
 			ran[i].Add(1)
@@ -123,7 +123,7 @@ func TestWork_OneReplicaRunsAJob(t *testing.T) {
 // their attempts, for one that does.
 func TestWork_AnUnknownKindWaits(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	o.insertShared(t, sweep{})
 	o.insert(t, acme, note{"x"})
@@ -139,7 +139,7 @@ func TestWork_AnUnknownKindWaits(t *testing.T) {
 // A job whose process is gone runs again when it is taken for lost.
 func TestWork_AJobOfALostProcessRunsAgain(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	exec(t, o.url, `UPDATE public.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '16 minutes'`)
 	o.start(t, jobs.Options{}, jobs.Handle(o.write))
@@ -154,7 +154,7 @@ func TestWork_AJobOfALostProcessRunsAgain(t *testing.T) {
 func TestRun_EndsInTime(t *testing.T) {
 	t.Parallel()
 	const shutdown = 2 * time.Second
-	o := newOffice(t)
+	o := newHarness(t)
 	acme := o.tenant(t, "acme")
 	o.insert(t, acme, note{"quick"})
 	o.insert(t, acme, note{"long"})
@@ -193,7 +193,7 @@ func TestRun_EndsInTime(t *testing.T) {
 func TestRun_LeavesAStuckHandlerBehind(t *testing.T) {
 	t.Parallel()
 	const shutdown = time.Second
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	began, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
@@ -213,7 +213,7 @@ func TestRun_LeavesAStuckHandlerBehind(t *testing.T) {
 // An attempt has its time.
 func TestRun_AnAttemptEndsWithItsTime(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
 	o.start(t, jobs.Options{Timeout: 50 * time.Millisecond}, jobs.Handle(func(ctx context.Context, _ note) error { <-ctx.Done(); return ctx.Err() }))
 	await(t, "the attempt has failed", func() bool {
@@ -225,7 +225,7 @@ func TestRun_AnAttemptEndsWithItsTime(t *testing.T) {
 // Where no jobs are declared nothing is connected, and no table is looked at.
 func TestRun_OfNoJobsDoesNothing(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	e := o.engine(t, jobs.Options{})
 	e.Run(t.Context()) // returns at once
 	must(t, e.RunDue(t.Context()))
@@ -239,7 +239,7 @@ func TestRun_OfNoJobsDoesNothing(t *testing.T) {
 // What cannot be is refused at start, all of it in one message.
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newHarness(t)
 	h, s := jobs.Handle(o.write), jobs.Shared(func(context.Context, sweep) error { return nil })
 	_, err := jobs.New(o.db, []jobs.Declared{h, h, s, jobs.Handle(func(context.Context, spaced) error { return nil }),
 		jobs.Every(time.Hour, note{}), jobs.EveryTenant(time.Hour, sweep{}), jobs.Every(time.Second, sweep{}), jobs.Every(time.Hour, missing{}),

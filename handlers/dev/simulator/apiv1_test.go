@@ -6,7 +6,7 @@ import (
 )
 
 // api calls the platform's own API and reads its answer.
-func (d *desk) api(t *testing.T, method, path, body string, want int, headers ...string) map[string]any {
+func (d *harness) api(t *testing.T, method, path, body string, want int, headers ...string) map[string]any {
 	t.Helper()
 	status, text := call(t, method, d.url+path, body, headers...)
 	var answer map[string]any
@@ -17,7 +17,7 @@ func (d *desk) api(t *testing.T, method, path, body string, want int, headers ..
 }
 
 // login signs in by phone, the whole way, and returns the access token.
-func (d *desk) login(t *testing.T, phone string) string {
+func (d *harness) login(t *testing.T, phone string) string {
 	t.Helper()
 	code := d.api(t, "POST", "/api/v1/auth/sms/send", `{"phone":"`+phone+`"}`, 200)["simulatorCode"].(string)
 	return d.api(t, "POST", "/api/v1/auth/sms/login", `{"phone":"`+phone+`","code":"`+code+`"}`, 200)["accessToken"].(string)
@@ -25,7 +25,7 @@ func (d *desk) login(t *testing.T, phone string) string {
 
 func TestSimulator_LoginAnswersWithAnMFATokenWhileTheSecondFactorIsPending(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
 	bearer := "Bearer " + d.login(t, "2")
 
@@ -55,7 +55,7 @@ func TestSimulator_LoginAnswersWithAnMFATokenWhileTheSecondFactorIsPending(t *te
 
 func TestSimulator_DeliveryLogsAreFiltered(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
 	if _, err := d.Pause(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestSimulator_DeliveryLogsAreFiltered(t *testing.T) {
 
 func TestSimulator_PausesAndResumesBySubscriptionID(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("globex", "", "pro", User{ID: "gil", Email: "gil@globex.example", Phone: "2"})
 	path := "/api/v1/subscriptions/" + d.Tenants()[0].Subscription.ID
 	key := []string{"X-Api-Key", testKey}
@@ -108,7 +108,7 @@ func TestSimulator_PausesAndResumesBySubscriptionID(t *testing.T) {
 
 func TestSimulator_InvoicesAndRefunds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	orders := d.snapshot().Orders
 	key := []string{"X-Api-Key", testKey}
 

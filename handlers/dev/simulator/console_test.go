@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// busyDesk is a desk with something to see on every page.
-func busyDesk(t *testing.T) *desk {
+// busyHarness is a harness with something to see on every page.
+func busyHarness(t *testing.T) *harness {
 	t.Helper()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.product.answer = func(n int, _ hook) int { return []int{200, 503, 200}[n%3] }
 	d.AddTenant("odd", `<b>"Odd" & Co</b>`, "", User{Email: "o@odd.example", Phone: "1", MFA: true, MFASecret: newSecret()})
 	for _, plan := range []string{"pro", "basic"} {
@@ -49,7 +49,7 @@ var (
 
 func TestSimulator_EveryPageKeepsItsOwnRules(t *testing.T) {
 	t.Parallel()
-	d := busyDesk(t)
+	d := busyHarness(t)
 	b := browser(t)
 	submit(t, b, d.url+"/_sim/sign-in", d.url+"/", url.Values{"user": {"ada"}})
 	for _, path := range append(consolePages(), "/deliveries/"+d.Deliveries()[0].ID) {
@@ -76,7 +76,7 @@ func TestSimulator_EveryPageKeepsItsOwnRules(t *testing.T) {
 
 // checkLeads follows every link of a page, and looks whether forms lead to an
 // address that takes them.
-func (d *desk) checkLeads(t *testing.T, b *http.Client, path, text string) {
+func (d *harness) checkLeads(t *testing.T, b *http.Client, path, text string) {
 	t.Helper()
 	at, err := url.Parse(d.url + path)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *desk) checkLeads(t *testing.T, b *http.Client, path, text string) {
 // Whoever opens the console may change the secrets, and never reads them.
 func TestSimulator_ConsoleShowsNoSecrets(t *testing.T) {
 	t.Parallel()
-	d := busyDesk(t)
+	d := busyHarness(t)
 	for _, path := range append(consolePages(), "/_sim/state") {
 		_, text := get(t, browser(t), d.url+path)
 		if strings.Contains(text, testKey) || strings.Contains(text, testSecret) {
@@ -127,7 +127,7 @@ func TestSimulator_ConsoleShowsNoSecrets(t *testing.T) {
 
 func TestSimulator_FormLeadsBackToItsPage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	b := browser(t)
 	for from, want := range map[string]string{
 		d.url + "/deliveries?status=failed": "/deliveries?status=failed", "https://evil.example/x": "/", "": "/",
@@ -149,7 +149,7 @@ func TestSimulator_FormLeadsBackToItsPage(t *testing.T) {
 
 func TestSimulator_LogIsPaged(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{DeliveryDuplicates: pageSize})
 	first := d.send(t, "a")
 	_, text := get(t, browser(t), d.url+"/deliveries")
@@ -165,7 +165,7 @@ func TestSimulator_LogIsPaged(t *testing.T) {
 
 func TestSimulator_READMEListsEveryAddress(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestSimulator_READMEListsEveryAddress(t *testing.T) {
 
 func TestSimulator_OnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.PublicURL = "https://sim.product.com:8443/" })
+	d := newHarness(t, func(o *Options) { o.PublicURL = "https://sim.product.com:8443/" })
 	for host, want := range map[string]int{
 		"127.0.0.1:8090": 200, "[::1]:8090": 200, "localhost:8090": 200, "platform.localhost": 200,
 		"simulator": 421, "host.docker.internal:8090": 421, "printer.local": 421, "x.test": 421, "x.example": 421, "localhost.evil.com": 421, "evillocalhost": 421,
@@ -211,7 +211,7 @@ func TestSimulator_OnlyTheSimulatorsNamesAreAnswered(t *testing.T) {
 
 func TestSimulator_UnknownAddressesAre404(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.api(t, "GET", "/api/v1/nothing", "", 404)
 	d.api(t, "GET", "/_sim/deliveries/dlv_0", "", 404)
 	if page, _ := get(t, browser(t), d.url+"/deliveries/dlv_0"); page.StatusCode != http.StatusNotFound {

@@ -10,7 +10,7 @@ import (
 
 func TestSimulator_SubscribingSendsASignedEvent(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	got, err := d.Subscribe(t.Context(), "globex", "basic")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestSimulator_SubscribingSendsASignedEvent(t *testing.T) {
 	}
 }
 
-func firstUser(t *testing.T, d *desk, tenant string) string {
+func firstUser(t *testing.T, d *harness, tenant string) string {
 	t.Helper()
 	for _, u := range d.Users() {
 		if u.Tenant == tenant {
@@ -47,7 +47,7 @@ func firstUser(t *testing.T, d *desk, tenant string) string {
 
 func TestSimulator_FailedDeliveryIsRetriedAtMostThreeTimes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.product.answer = func(int, hook) int { return 503 }
 	first, err := d.Cancel(t.Context(), "acme")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestSimulator_FailedDeliveryIsRetriedAtMostThreeTimes(t *testing.T) {
 
 func TestSimulator_RetryThatSucceedsEndsTheDelivery(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.product.answer = func(n int, _ hook) int {
 		if n < 3 {
 			return 500
@@ -87,7 +87,7 @@ func TestSimulator_RetryThatSucceedsEndsTheDelivery(t *testing.T) {
 
 func TestSimulator_AnswerAfterTheLimitIsAFailure(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
+	d := newHarness(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
 	d.limit = 50 * time.Millisecond
 	late := make(chan struct{})
 	t.Cleanup(func() { close(late) })
@@ -103,7 +103,7 @@ func TestSimulator_AnswerAfterTheLimitIsAFailure(t *testing.T) {
 
 func TestSimulator_RedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
+	d := newHarness(t, func(o *Options) { o.RetryDelays = []time.Duration{} })
 	d.product.answer = func(int, hook) int { return 307 }
 	got, err := d.Send(t.Context(), "moved", nil)
 	if err != nil || got.Status != DeliveryFailed || got.Attempts[0].Status != 307 {
@@ -113,7 +113,7 @@ func TestSimulator_RedirectIsNotFollowed(t *testing.T) {
 
 func TestSimulator_DeliveryIsSentAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	first, err := d.Send(t.Context(), "odd", []byte("\xff not even text"))
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestSimulator_ContractAllowsThreeRetries(t *testing.T) {
 
 func TestSimulator_LogForgetsTheOldestFinishedDeliveries(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{DeliveryDelay: time.Hour})
 	waiting, finished := d.send(t, "waiting"), ""
 	d.SetFaults(Faults{})

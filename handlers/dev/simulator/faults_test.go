@@ -11,7 +11,7 @@ import (
 )
 
 // send sends one event that says n, and wants no error.
-func (d *desk) send(t *testing.T, n string) Delivery {
+func (d *harness) send(t *testing.T, n string) Delivery {
 	t.Helper()
 	got, err := d.Send(t.Context(), "test.event", []byte(`{"eventType":"test.event","eventId":"`+n+`"}`))
 	if err != nil {
@@ -21,7 +21,7 @@ func (d *desk) send(t *testing.T, n string) Delivery {
 }
 
 // order is the events that the product saw, by eventId.
-func (d *desk) order(t *testing.T) string {
+func (d *harness) order(t *testing.T) string {
 	t.Helper()
 	var ids []string
 	for _, h := range d.product.seen() {
@@ -38,7 +38,7 @@ func (d *desk) order(t *testing.T) string {
 
 func TestSimulator_DuplicatesAreSentAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{DeliveryDuplicates: 2})
 	all := make(chan struct{})
 	d.product.answer = func(n int, _ hook) int { // nobody is answered before all are there
@@ -59,7 +59,7 @@ func TestSimulator_DuplicatesAreSentAtTheSameTime(t *testing.T) {
 
 func TestSimulator_BurstIsOfDifferentEvents(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{DeliveryBurst: 5})
 	d.send(t, "a")
 	seen := map[string]bool{}
@@ -73,7 +73,7 @@ func TestSimulator_BurstIsOfDifferentEvents(t *testing.T) {
 
 func TestSimulator_ReorderSwapsTwoEvents(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{DeliveryReorder: true})
 	if first := d.send(t, "a"); first.Status != DeliveryPending || len(first.Attempts) != 0 {
 		t.Errorf("the first delivery = %+v, want it held", first)
@@ -91,7 +91,7 @@ func TestSimulator_ReorderSwapsTwoEvents(t *testing.T) {
 
 func TestSimulator_DelayedEventsComeLater(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	const delay = 100 * time.Millisecond
 	d.SetFaults(Faults{DeliveryDelay: delay})
 	before := time.Now()
@@ -122,7 +122,7 @@ func TestSimulator_FaultsOfAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, nil)
+			d := newHarness(t, nil)
 			d.SetFaults(c.faults)
 			last := d.await(t, d.send(t, "a").ID)
 			d.product.await(t, c.seen)

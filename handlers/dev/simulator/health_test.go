@@ -20,7 +20,7 @@ func TestSimulator_ProbesJudgeTheStatus(t *testing.T) {
 		"503":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, false, "503"},
 		"redirect": {func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) }, false, "302"},
 	} {
-		d := newDesk(t, nil)
+		d := newHarness(t, nil)
 		d.product.health = c.health
 		if got := d.Probe(t.Context()); got.Healthy != c.healthy || !strings.Contains(got.Error, c.says) {
 			t.Errorf("%s: %+v, want healthy=%v, %q", name, got, c.healthy, c.says)
@@ -33,7 +33,7 @@ func TestSimulator_ProbesJudgeTheStatus(t *testing.T) {
 
 func TestSimulator_ProbeHasALimit(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.limit = 50 * time.Millisecond
 	hold := make(chan struct{})
 	t.Cleanup(func() { close(hold) })
@@ -45,7 +45,7 @@ func TestSimulator_ProbeHasALimit(t *testing.T) {
 
 func TestSimulator_ProductThatIsNotThereIsUnhealthy(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.Product.HealthURL = "http://127.0.0.1:1/healthz" })
+	d := newHarness(t, func(o *Options) { o.Product.HealthURL = "http://127.0.0.1:1/healthz" })
 	if got := d.Probe(t.Context()); got.Healthy || got.Error == "" || strings.Contains(got.Error, "/healthz") {
 		t.Errorf("probe = %+v, want a plain reason", got)
 	}
@@ -53,7 +53,7 @@ func TestSimulator_ProductThatIsNotThereIsUnhealthy(t *testing.T) {
 
 func TestSimulator_NextProbeIsSlowOnceOnRequest(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.limit = 100 * time.Millisecond
 	d.SetFaults(Faults{HealthDelay: time.Hour})
 	if got := d.Probe(t.Context()); got.Healthy || got.Fault == "" {
@@ -67,7 +67,7 @@ func TestSimulator_NextProbeIsSlowOnceOnRequest(t *testing.T) {
 
 func TestSimulator_ProbesHappenByThemselves(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.HealthInterval = 5 * time.Millisecond })
+	d := newHarness(t, func(o *Options) { o.HealthInterval = 5 * time.Millisecond })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for len(d.Probes()) < 3 {

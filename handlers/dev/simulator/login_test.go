@@ -10,7 +10,7 @@ import (
 )
 
 // step posts one step of the sign-in page.
-func (d *desk) step(t *testing.T, b *http.Client, form url.Values) (*http.Response, string) {
+func (d *harness) step(t *testing.T, b *http.Client, form url.Values) (*http.Response, string) {
 	t.Helper()
 	return post(t, b, d.ssoURL(d.product.url+"/sso/callback"), form)
 }
@@ -31,7 +31,7 @@ func submatch(t *testing.T, pattern *regexp.Regexp, text string) string {
 
 func TestSimulator_SigningInByPhoneAndSecondFactor(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "+1 555 0100", MFA: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSimulator_SigningInByPhoneAndSecondFactor(t *testing.T) {
 
 func TestSimulator_ChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("globex", "Globex", "pro", User{ID: "gil", Email: "gil@globex.example", MFA: true, MFASecret: newSecret()})
 	page, text := d.step(t, browser(t), url.Values{"user": {"gil"}})
 	if page.StatusCode != http.StatusOK || shownToken.FindString(text) == "" || len(page.Cookies()) != 0 {
@@ -71,7 +71,7 @@ func TestSimulator_ChoosingAUserWithASecondFactorAsksForIt(t *testing.T) {
 
 func TestSimulator_PhoneOfNobodyGetsNoCode(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, phone := range []string{"", "+1 555 0199"} {
 		if page, text := d.step(t, browser(t), url.Values{"phone": {phone}}); page.StatusCode != http.StatusUnprocessableEntity || shownCode.MatchString(text) {
 			t.Errorf("phone %q: %d, want 422 and no code", phone, page.StatusCode)
@@ -81,7 +81,7 @@ func TestSimulator_PhoneOfNobodyGetsNoCode(t *testing.T) {
 
 func TestSimulator_TextMessagesCodeCannotBeGuessed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	if _, err := d.SaveUser(User{ID: "ada", Email: "ada@acme.example", Tenant: "acme", Phone: "1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSimulator_TextMessagesCodeCannotBeGuessed(t *testing.T) {
 
 func TestSimulator_SigningOutOfThePlatform(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	b := browser(t)
 	d.step(t, b, url.Values{"user": {"ada"}})
 	sso := d.ssoURL(d.product.url + "/sso/callback")
@@ -129,7 +129,7 @@ func TestSimulator_SigningOutOfThePlatform(t *testing.T) {
 
 func TestSimulator_SessionEnds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	token := newSession(d.sessions, "ada", -time.Second)

@@ -10,7 +10,7 @@ import (
 // The console changes a plan: the event says so, and user-info from then on.
 func TestSimulator_ChangePlanFromTheConsole(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	submit(t, browser(t), d.url+"/_sim/plan", d.url+"/", url.Values{"slug": {"acme"}, "plan": {"Enterprise"}})
 	if sent := d.Deliveries()[0]; sent.EventType != "subscription.updated" || !strings.Contains(sent.Body, `"planType":"Enterprise"`) {
 		t.Errorf("sent %s %s", sent.EventType, sent.Body)
@@ -22,7 +22,7 @@ func TestSimulator_ChangePlanFromTheConsole(t *testing.T) {
 
 func TestSimulator_ChangePlanNeedsASubscriptionAndAPlan(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("bare", "Bare", "")
 	for slug, plan := range map[string]string{"acme": "", "bare": "Pro"} {
 		if _, err := d.ChangePlan(t.Context(), slug, plan); !errors.Is(err, ErrInvalid) {

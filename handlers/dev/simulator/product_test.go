@@ -7,7 +7,7 @@ import (
 )
 
 // check fills the field and compares it with own.
-func (d *desk) check(t *testing.T, script, own string) ScriptCheck {
+func (d *harness) check(t *testing.T, script, own string) ScriptCheck {
 	t.Helper()
 	got, err := d.saveScript(nil, scriptInput{script, own})
 	if err != nil {
@@ -20,7 +20,7 @@ func TestSimulator_SchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 	t.Parallel()
 	own := "CREATE TABLE notes (\n\tid bigint\n);\n"
 	var broken error
-	d := newDesk(t, func(o *Options) { o.SchemaScript = func() (string, error) { return own, broken } })
+	d := newHarness(t, func(o *Options) { o.SchemaScript = func() (string, error) { return own, broken } })
 
 	for name, c := range map[string]struct {
 		script string
@@ -48,7 +48,7 @@ func TestSimulator_SchemaScriptIsComparedWithTheProductsOwn(t *testing.T) {
 
 func TestSimulator_WithoutTheProductsOwnATextIsCompared(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	if got := d.check(t, "SELECT 1;", ""); got != (ScriptCheck{}) {
 		t.Errorf("nothing to compare with: %+v", got)
 	}

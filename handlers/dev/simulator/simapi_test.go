@@ -7,7 +7,7 @@ import (
 
 func TestSimulator_IsDrivenOverHTTP(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.api(t, "POST", "/_sim/tenants", `{"slug":"globex","name":"Globex","plan":"pro","users":[{"id":"gil","email":"gil@globex.example"}]}`, 200)
 	if len(d.Deliveries()) != 0 {
 		t.Error("adding a tenant told the product")
@@ -49,7 +49,7 @@ func TestSimulator_IsDrivenOverHTTP(t *testing.T) {
 
 func TestSimulator_WaitingForADeliverysRetries(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.product.answer = func(n int, _ hook) int { return 500 }
 	sent := d.send(t, "a")
 	got := d.api(t, "GET", "/_sim/deliveries/"+sent.ID+"?wait=20s", "", 200)
@@ -66,7 +66,7 @@ func TestSimulator_WaitingForADeliverysRetries(t *testing.T) {
 
 func TestSimulator_UsersAreAddedAndChanged(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	added := d.api(t, "POST", "/_sim/users", `{"email":"ben@acme.example","tenant":"acme","phone":"1"}`, 200)
 	if added["name"] != "ben" || added["id"] == "" {
 		t.Errorf("added %v", added)
@@ -87,7 +87,7 @@ func TestSimulator_UsersAreAddedAndChanged(t *testing.T) {
 
 func TestSimulator_SecretsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	_, text := call(t, "GET", d.url+"/_sim/state", "")
 	_, changed := call(t, "POST", d.url+"/_sim/product", `{"name":"Other","apiKey":"another key"}`)
 	if strings.Contains(text+changed, testKey) || strings.Contains(text+changed, testSecret) || strings.Contains(changed, "another key") {
@@ -101,7 +101,7 @@ func TestSimulator_SecretsGoInAndNeverComeOut(t *testing.T) {
 
 func TestSimulator_RevisionTellsOfChanges(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	before := d.api(t, "GET", "/_sim/revision", "", 200)["revision"]
 	if same := d.api(t, "GET", "/_sim/revision", "", 200)["revision"]; same != before {
 		t.Errorf("looking changed it: %v, %v", before, same)

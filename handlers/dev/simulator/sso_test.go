@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-func (d *desk) ssoURL(redirect string) string {
+func (d *harness) ssoURL(redirect string) string {
 	return d.url + "/auth/sso?" + url.Values{"appSlug": {"notes"}, "redirect": {redirect}}.Encode()
 }
 
 func TestSimulator_BrowserSignsInAndComesBackWithACode(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	b := browser(t)
 	callback := d.product.url + "/sso/callback?theme=dark&x=a%20b"
 
@@ -39,7 +39,7 @@ func TestSimulator_BrowserSignsInAndComesBackWithACode(t *testing.T) {
 
 func TestSimulator_BadSignInRequestsAreExplained(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	good := url.QueryEscape(d.product.url + "/sso/callback")
 	for name, c := range map[string]struct{ query, says string }{
 		"no slug":          {"redirect=" + good, "parameter appSlug"},
@@ -62,7 +62,7 @@ func TestSimulator_BadSignInRequestsAreExplained(t *testing.T) {
 
 func TestSimulator_RedirectHasTheCallbacksOrigin(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.Product.CallbackURL = "https://product.example/sso/callback" })
+	d := newHarness(t, func(o *Options) { o.Product.CallbackURL = "https://product.example/sso/callback" })
 	for redirect, want := range map[string]int{
 		"https://product.example/elsewhere":    http.StatusOK,
 		"https://PRODUCT.example/":             http.StatusOK,
@@ -79,7 +79,7 @@ func TestSimulator_RedirectHasTheCallbacksOrigin(t *testing.T) {
 
 func TestSimulator_AnotherSiteCannotChooseTheUser(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	status, _ := call(t, "POST", d.ssoURL(d.product.url+"/sso/callback"), "user=ada",
 		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example")
 	if status != http.StatusForbidden {

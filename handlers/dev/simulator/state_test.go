@@ -11,7 +11,7 @@ import (
 func TestSimulator_RestartKeepsTheState(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
-	d := newDesk(t, func(o *Options) { o.StateFile = file })
+	d := newHarness(t, func(o *Options) { o.StateFile = file })
 	sent := d.send(t, "a")
 	if _, err := d.Send(t.Context(), "odd", []byte("\xff\x00")); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestSimulator_RestartKeepsTheState(t *testing.T) {
 func TestSimulator_WhatWasNotSentIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
-	d := newDesk(t, func(o *Options) {
+	d := newHarness(t, func(o *Options) {
 		o.StateFile = file
 		o.RetryDelays = []time.Duration{time.Hour}
 	})
@@ -58,7 +58,7 @@ func TestSimulator_WhatWasNotSentIsSentAfterARestart(t *testing.T) {
 	if err := d.save(); err != nil {
 		t.Fatal(err)
 	}
-	again := &desk{Platform: reopen(t, file, d.options.Product), product: d.product}
+	again := &harness{Platform: reopen(t, file, d.options.Product), product: d.product}
 	again.run(t)
 	if got := again.await(t, sent.ID); got.Status != DeliveryDelivered || len(got.Attempts) != 2 {
 		t.Errorf("delivery = %+v, want the second attempt to have delivered it", got)
@@ -109,7 +109,7 @@ func TestSimulator_UnusableStateFileIsFoundAtTheStart(t *testing.T) {
 
 func TestSimulator_ResetForgets(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.send(t, "a")
 	code := d.code(t, "ada")
 	d.SetFaults(Faults{DeliveryDrop: true})
@@ -129,7 +129,7 @@ func TestSimulator_ResetForgets(t *testing.T) {
 
 func TestSimulator_RunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	hold := make(chan struct{})
 	t.Cleanup(func() { close(hold) })
 	d.product.answer = func(n int, _ hook) int {

@@ -8,7 +8,7 @@ import (
 
 func TestSimulator_FaultsTravelAsJSON(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	status, text := call(t, "POST", d.url+"/_sim/faults", `{"userInfoDelay":"1.5s","deliveryBurst":3,"deliverySignature":"missing"}`)
 	want := Faults{UserInfoDelay: 1500 * time.Millisecond, DeliveryBurst: 3, DeliverySignature: SignatureMissing}
 	if got := d.Faults(); status != 200 || got != want {
@@ -28,7 +28,7 @@ func TestSimulator_FaultsTravelAsJSON(t *testing.T) {
 
 func TestSimulator_FaultsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, body := range []string{
 		`{"userInfoDelay":"soon"}`, `{"userInfoDelay":6}`, `{"userInfoDelay":"-1s"}`, `{"userInfoStatus":99}`, `{"userInfoBody":"odd"}`,
 		`{"deliveryDuplicates":-1}`, `{"deliveryBurst":100000}`, `{"deliverySignature":"odd"}`, `{"deliveryDropp":true}`, `[]`,
@@ -44,7 +44,7 @@ func TestSimulator_FaultsThatMeanNothingAreRefused(t *testing.T) {
 
 func TestSimulator_EverySwitchTurnsSomethingOnAndOff(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, s := range switches() {
 		if status, text := call(t, "POST", d.url+"/_sim/faults/switch", `{"fault":"`+s.Key+`","on":true}`); status != 200 {
 			t.Errorf("%s on: %d %s", s.Key, status, text)

@@ -15,7 +15,7 @@ import (
 )
 
 // verify is a product's careful reading of a token.
-func (d *desk) verify(t *testing.T, token string) (claims, error) {
+func (d *harness) verify(t *testing.T, token string) (claims, error) {
 	t.Helper()
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -56,7 +56,7 @@ func (d *desk) verify(t *testing.T, token string) (claims, error) {
 	return c, nil
 }
 
-func (d *desk) published(t *testing.T) map[string]*rsa.PublicKey {
+func (d *harness) published(t *testing.T) map[string]*rsa.PublicKey {
 	t.Helper()
 	var set struct {
 		Keys []struct {
@@ -83,14 +83,14 @@ func (d *desk) published(t *testing.T) map[string]*rsa.PublicKey {
 	return keys
 }
 
-func (d *desk) token(t *testing.T, flaw string) string {
+func (d *harness) token(t *testing.T, flaw string) string {
 	t.Helper()
 	return d.api(t, "POST", "/_sim/tokens", `{"user":"ada","flaw":"`+flaw+`"}`, 200)["token"].(string)
 }
 
 func TestSimulator_TokensAndTheirFlaws(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	good, err := d.verify(t, d.token(t, ""))
 	if err != nil || good.Subject != "ada" || good.UserID != "ada" || good.TenantSlug != "acme" || good.SubscriptionStatus != "Active" {
 		t.Errorf("good token: %+v, %v", good, err)
@@ -110,7 +110,7 @@ func TestSimulator_TokensAndTheirFlaws(t *testing.T) {
 
 func TestSimulator_KeysRotate(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	before := d.token(t, "")
 	d.api(t, "POST", "/_sim/keys/rotate", "", 200)
 	after := d.token(t, "")

@@ -11,13 +11,13 @@ import (
 	"example.com/subproduct/handlers/platform"
 )
 
-func (d *desk) client() *platform.Client {
+func (d *harness) client() *platform.Client {
 	return platform.NewClient(platform.Settings{
 		PlatformURL: d.url, BaseURL: d.url, AppSlug: "notes", APIKey: testKey, TenantStatusField: "tenantStatus",
 	})
 }
 
-func (d *desk) code(t *testing.T, user string) string {
+func (d *harness) code(t *testing.T, user string) string {
 	t.Helper()
 	code, err := d.IssueCode(user)
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *desk) code(t *testing.T, user string) string {
 
 func TestSimulator_CodeIsExchangedOnceForItsUser(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	code := d.code(t, "ada")
 
 	got, err := d.client().Exchange(t.Context(), code)
@@ -50,7 +50,7 @@ func TestSimulator_CodeIsExchangedOnceForItsUser(t *testing.T) {
 
 func TestSimulator_UserInfoRefuses(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	good := d.code(t, "ada")
 	body := `{"code":"` + good + `"}`
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestSimulator_UserInfoRefuses(t *testing.T) {
 
 func TestSimulator_CodeExpires(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	code := d.code(t, "ada")
 	d.mu.Lock()
 	d.codes[code].expires = time.Now().Add(-time.Second)
@@ -85,14 +85,14 @@ func TestSimulator_CodeExpires(t *testing.T) {
 
 func TestSimulator_CodeIsForSomebodyKnown(t *testing.T) {
 	t.Parallel()
-	if _, err := newDesk(t, nil).IssueCode("nobody"); !errors.Is(err, ErrUnknown) {
+	if _, err := newHarness(t, nil).IssueCode("nobody"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("IssueCode = %v, want ErrUnknown", err)
 	}
 }
 
 func TestSimulator_UserInfoMisbehavesOnRequest(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	for _, c := range []struct {
 		name   string
 		faults Faults
@@ -125,7 +125,7 @@ func TestSimulator_UserInfoMisbehavesOnRequest(t *testing.T) {
 
 func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	const delay = 150 * time.Millisecond
 	d.SetFaults(Faults{UserInfoDelay: delay})
 	start := time.Now()
@@ -139,7 +139,7 @@ func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 
 func TestSimulator_DelayEndsWhenItIsTurnedOff(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.SetFaults(Faults{UserInfoDelay: time.Hour})
 	code, answered := d.code(t, "ada"), make(chan error, 1)
 	go func() {
@@ -159,7 +159,7 @@ func TestSimulator_DelayEndsWhenItIsTurnedOff(t *testing.T) {
 
 func TestSimulator_AnswerFollowsTheSubscription(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	check := func(subscription, tenant string) {
 		t.Helper()
 		status, text := call(t, http.MethodPost, d.url+"/api/v1/auth/sso/user-info", `{"code":"`+d.code(t, "ada")+`"}`, "X-Api-Key", testKey)

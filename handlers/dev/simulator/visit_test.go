@@ -27,7 +27,7 @@ func submit(t *testing.T, b *http.Client, address, from string, form url.Values)
 
 func TestSimulator_NewSubscriptionSignsItsUserInByItself(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(o *Options) { o.Product.CallbackURL += "?via=platform" })
+	d := newHarness(t, func(o *Options) { o.Product.CallbackURL += "?via=platform" })
 	b := browser(t)
 	there := submit(t, b, d.url+"/_sim/subscribe", d.url+"/", url.Values{
 		"slug": {"globex"}, "plan": {"basic"}, "email": {"gil@globex.example"}, "signIn": {"on"},
@@ -51,7 +51,7 @@ func TestSimulator_NewSubscriptionSignsItsUserInByItself(t *testing.T) {
 
 func TestSimulator_SubscribeTellsAProgramTheAddress(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	answer := d.api(t, "POST", "/_sim/subscribe", `{"slug":"globex","plan":"basic","signIn":true}`, 200)
 	address, _ := answer["url"].(string)
 	if !strings.HasPrefix(address, d.product.url+"/sso/callback?code=") {
@@ -65,7 +65,7 @@ func TestSimulator_SubscribeTellsAProgramTheAddress(t *testing.T) {
 
 func TestSimulator_OpensTheProductAsAUser(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newHarness(t, nil)
 	d.AddTenant("acme", "", "", User{ID: "ben", Email: "ben@acme.example"})
 	b := browser(t)
 	for _, id := range []string{"ada", "ben"} { // switching needs no signing out

@@ -28,7 +28,7 @@ func (d *Doctor) database(ctx context.Context) (lines []Line) {
 
 // databaseOffset is by how much the database's clock is ahead of ours.
 func (d *Doctor) databaseOffset(ctx context.Context) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var theirs time.Time
 	before := time.Now()

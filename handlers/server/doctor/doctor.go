@@ -71,8 +71,8 @@ func (d *Doctor) checks(ctx context.Context) []check {
 	}
 }
 
-// patience bounds each check.
-const patience = 5 * time.Second
+// checkTimeout bounds each check.
+const checkTimeout = 5 * time.Second
 
 // Examine makes all checks at once, and returns their lines in a fixed order.
 func (d *Doctor) Examine(ctx context.Context) []Line {
@@ -81,7 +81,7 @@ func (d *Doctor) Examine(ctx context.Context) []Line {
 	var all sync.WaitGroup
 	for i, c := range checks {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
 			found[i] = d.run(ctx, c)
 		})

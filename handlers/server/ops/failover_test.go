@@ -21,7 +21,7 @@ func TestFailover_ThePromotedStandbyIsServedFrom(t *testing.T) {
 	first := primary.URL("postgres")
 	both := at(t, first, map[string]string{"host": "%s," + folder, "port": "%s,5433", "target_session_attrs": "read-write"})
 	standby := at(t, first, map[string]string{"host": folder, "port": "5433"})
-	newDesk(t, "DIRECT="+first, "LISTEN=-p 5433 -c max_connections=300 -c listen_addresses= -c unix_socket_directories="+folder).asPostgres(t, folder).run(t, `
+	newHarness(t, "DIRECT="+first, "LISTEN=-p 5433 -c max_connections=300 -c listen_addresses= -c unix_socket_directories="+folder).asPostgres(t, folder).run(t, `
 		pg_basebackup --dbname="$DIRECT" --checkpoint=fast --write-recovery-conf --pgdata=restored
 		pg_ctl start --wait --pgdata=restored --log=restored.log --options="$LISTEN"
 		`)

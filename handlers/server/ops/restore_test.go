@@ -37,20 +37,20 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// desk is where an operator types the commands of restore.md.
-type desk struct {
+// harness is where an operator types the commands of restore.md.
+type harness struct {
 	dir string
 	env []string
 }
 
-// newDesk is a desk with the program on its PATH; env are names and values.
-func newDesk(t *testing.T, env ...string) desk {
+// newHarness is a harness with the program on its PATH; env are names and values.
+func newHarness(t *testing.T, env ...string) harness {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := desk{dir: t.TempDir(), env: append([]string{"FIXTURE_GREETING=Hello", "HOME=/nowhere"}, env...)}
+	d := harness{dir: t.TempDir(), env: append([]string{"FIXTURE_GREETING=Hello", "HOME=/nowhere"}, env...)}
 	script := fmt.Sprintf("#!/bin/sh\nTEST_AS_PROGRAM=1 exec %s \"$@\"\n", program)
 	if err := os.WriteFile(filepath.Join(d.dir, "app"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -88,14 +88,14 @@ func commands(t *testing.T, file, heading string, n int) string {
 	return strings.TrimSpace(blocks[n]) + "\n"
 }
 
-func (d desk) shell(script string) *exec.Cmd {
+func (d harness) shell(script string) *exec.Cmd {
 	c := exec.Command("/bin/sh", "-euc", script)
 	c.Dir, c.Env = d.dir, d.env
 	return c
 }
 
 // follow runs a recipe of one block.
-func (d desk) follow(t *testing.T, heading string, n int) {
+func (d harness) follow(t *testing.T, heading string, n int) {
 	t.Helper()
 	if out, err := d.shell(recipe(t, heading, n)).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", heading, err, out)
@@ -127,7 +127,7 @@ func TestRestore_OneTenantThereAndBack(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	addItem(t, site.SignIn(t, "acme"), "it's \"here\"")
-	newDesk(t, "DATABASE_URL="+site.Database).follow(t, "One tenant, there and back", 0)
+	newHarness(t, "DATABASE_URL="+site.Database).follow(t, "One tenant, there and back", 0)
 	b := site.SignIn(t, "acme")
 	addItem(t, b, "next")
 	wantItems(t, b, "it's \"here\"", "next")
@@ -140,7 +140,7 @@ func TestRestore_OneTenantOutOfAFullDump(t *testing.T) {
 	other := site.SignIn(t, "other")
 	addItem(t, site.SignIn(t, "acme"), "kept")
 	addItem(t, other, "before")
-	d := newDesk(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "SCRATCH="+pgtest.URL(t))
+	d := newHarness(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "SCRATCH="+pgtest.URL(t))
 	d.follow(t, "A full dump", 0)
 	addItem(t, other, "after")
 	site.TenantExec(t, "acme", `DELETE FROM items; DROP TABLE origins`)
@@ -158,7 +158,7 @@ func TestRestore_AFullDumpElsewhereServesAtOnce(t *testing.T) {
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
 	addItem(t, b, "kept")
-	d := newDesk(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "ELSEWHERE="+pgtest.URL(t))
+	d := newHarness(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "ELSEWHERE="+pgtest.URL(t))
 	d.follow(t, "A full dump", 0)
 	addItem(t, b, "after")
 	d.follow(t, "A full dump, elsewhere", 0)
@@ -175,7 +175,7 @@ func TestRestore_ACopyForSupport(t *testing.T) {
 	production := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	development := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	addItem(t, production.SignIn(t, "acme"), "seen")
-	newDesk(t, "DATABASE_URL="+production.Database, "DEV="+development.Database).follow(t, "A copy for support", 0)
+	newHarness(t, "DATABASE_URL="+production.Database, "DEV="+development.Database).follow(t, "A copy for support", 0)
 	wantItems(t, development.SignIn(t, "acme"), "seen")
 }
 
@@ -198,7 +198,7 @@ func TestRestore_APointInTime(t *testing.T) {
 	b := site.SignIn(t, "acme")
 	addItem(t, b, "before the backup")
 	restored := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: url.Values{"host": {backup}, "port": {"5433"}, "sslmode": {"disable"}}.Encode()}
-	d := newDesk(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "BACKUP="+backup, "RESTORED="+restored.String(),
+	d := newHarness(t, "DATABASE_URL="+site.Database, "DIRECT="+site.Database, "BACKUP="+backup, "RESTORED="+restored.String(),
 		"LISTEN=-p 5433 -c listen_addresses= -c unix_socket_directories="+backup)
 	postgres := d.asPostgres(t, backup)
 	postgres.run(t, recipe(t, heading, 1))
@@ -237,13 +237,13 @@ func shared(t *testing.T) string {
 
 // operator is who runs PostgreSQL itself: the user postgres, where we are root.
 type operator struct {
-	desk
+	harness
 	credential *syscall.Credential
 }
 
-func (d desk) asPostgres(t *testing.T, dir string) *operator {
+func (d harness) asPostgres(t *testing.T, dir string) *operator {
 	t.Helper()
-	o := &operator{desk: d}
+	o := &operator{harness: d}
 	o.dir = dir
 	if os.Geteuid() != 0 {
 		return o

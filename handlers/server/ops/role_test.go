@@ -26,7 +26,7 @@ func asApp(t *testing.T, database string) string {
 const password = "secret-of-app"
 
 // makeLogin does what README.md says.
-func (d desk) makeLogin(t *testing.T) {
+func (d harness) makeLogin(t *testing.T) {
 	t.Helper()
 	script := strings.ReplaceAll(commands(t, "README.md", "The database's login", 0), "change-me", password)
 	if out, err := d.shell(script).CombinedOutput(); err != nil {
@@ -39,7 +39,7 @@ func (d desk) makeLogin(t *testing.T) {
 func TestRole_WhatTheChapterGrantsIsEnough(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewServer(t)
-	d := newDesk(t, "ADMIN="+pg.URL("postgres"), "DATABASE_URL="+asApp(t, pg.URL("app")))
+	d := newHarness(t, "ADMIN="+pg.URL("postgres"), "DATABASE_URL="+asApp(t, pg.URL("app")))
 	d.makeLogin(t)
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: asApp(t, pg.URL("app")), Log: &log})
@@ -64,7 +64,7 @@ func TestRole_WhatTheChapterGrantsIsEnough(t *testing.T) {
 func TestRole_OwnsAsLittleAsTheChapterSays(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewServer(t)
-	newDesk(t, "ADMIN="+pg.URL("postgres")).makeLogin(t)
+	newHarness(t, "ADMIN="+pg.URL("postgres")).makeLogin(t)
 	app := &handlertest.Site{Database: asApp(t, pg.URL("app"))}
 	if powers := handlertest.Query[string](t, app, `
 		SELECT concat_ws(' ', current_user, rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,

@@ -77,14 +77,14 @@ func (p *post) open(t *testing.T) string {
 
 func TestMail_IsSentAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	office := &post{down: 1}
+	harness := &post{down: 1}
 	var log handlertest.Log
 	p := product()
 	p.TenantSchema = fstest.MapFS{
 		"000001_invoices.up.sql": {Data: []byte(`CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL)`)},
 	}
 	site := handlertest.Start(t, p, handlertest.Setup{Jobs: true, Log: &log,
-		Env: map[string]string{"SMTP_ADDR": office.open(t), "MAIL_FROM": "Invoices <invoices@product.example>"}})
+		Env: map[string]string{"SMTP_ADDR": harness.open(t), "MAIL_FROM": "Invoices <invoices@product.example>"}})
 	b := site.SignIn(t, "acme")
 	site.TenantExec(t, "acme", `INSERT INTO invoices (number, total) VALUES ('2026-7', 12.5)`)
 	order := func(number, to string) {
@@ -95,7 +95,7 @@ func TestMail_IsSentAndTriedAgain(t *testing.T) {
 	order("2026-7", "ada@acme.example")
 	handlertest.Await(t, "the mail is sent at the second attempt", func() bool { return strings.Contains(log.String(), `"msg":"job done"`) })
 	for _, want := range []string{"ada@acme.example\n", `From: "Invoices" <invoices@product.example>`, "Subject: Invoice 2026-7", "over 12.50 EUR", "@product.example>\r\n"} {
-		if text := office.all(); !strings.Contains(text, want) {
+		if text := harness.all(); !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
@@ -105,7 +105,7 @@ func TestMail_IsSentAndTriedAgain(t *testing.T) {
 	handlertest.Await(t, "three mails that can never be sent are given up", func() bool {
 		return strings.Count(log.String(), "job failed for good") == 3
 	})
-	if n := strings.Count(office.all(), "Subject: "); n != 1 {
+	if n := strings.Count(harness.all(), "Subject: "); n != 1 {
 		t.Errorf("%d mails, want one", n)
 	}
 }
@@ -113,12 +113,12 @@ func TestMail_IsSentAndTriedAgain(t *testing.T) {
 // A password is not told to a server without TLS.
 func TestMail_ALoginNeedsTLS(t *testing.T) {
 	t.Parallel()
-	office := &post{}
+	harness := &post{}
 	var m mailer
-	env := map[string]string{"SMTP_ADDR": office.open(t), "SMTP_LOGIN": "user:word", "MAIL_FROM": "a@product.example"}
+	env := map[string]string{"SMTP_ADDR": harness.open(t), "SMTP_LOGIN": "user:word", "MAIL_FROM": "a@product.example"}
 	m.settings(config.NewReader(func(name string) (string, bool) { v, ok := env[name]; return v, ok }))
 	err := m.send(t.Context(), "1", "ada@acme.example", "Hello", invoiceMail, struct{ Number, Total string }{})
-	if err == nil || errors.Is(err, errRefused) || !strings.Contains(err.Error(), "STARTTLS") || office.all() != "" {
+	if err == nil || errors.Is(err, errRefused) || !strings.Contains(err.Error(), "STARTTLS") || harness.all() != "" {
 		t.Errorf("%v", err)
 	}
 }

@@ -31,8 +31,8 @@ func files(namesAndSQL ...string) fs.FS {
 	return m
 }
 
-// desk is an inbox on a database of its own.
-type desk struct {
+// harness is an inbox on a database of its own.
+type harness struct {
 	url   string
 	db    *tenancy.DB
 	inbox *inbox.Inbox
@@ -41,20 +41,20 @@ type desk struct {
 // quick are delays for tests.
 var quick = inbox.Options{Poll: 10 * time.Millisecond, FirstRetry: 5 * time.Millisecond, Lease: 300 * time.Millisecond}
 
-// newDesk has the template's handlers, and "effect" which records that it ran;
+// newHarness has the template's handlers, and "effect" which records that it ran;
 // more adds to these.
-func newDesk(t testing.TB, o inbox.Options, more inbox.Handlers) *desk {
+func newHarness(t testing.TB, o inbox.Options, more inbox.Handlers) *harness {
 	t.Helper()
-	return joinDesk(t, pgtest.URL(t), o, more)
+	return joinHarness(t, pgtest.URL(t), o, more)
 }
 
-// joinDesk is one more replica on the same database.
-func joinDesk(t testing.TB, url string, o inbox.Options, more inbox.Handlers) *desk {
+// joinHarness is one more replica on the same database.
+func joinHarness(t testing.TB, url string, o inbox.Options, more inbox.Handlers) *harness {
 	t.Helper()
-	return openDesk(t, tenancy.Options{URL: url, Tenant: effects, MigrateOnUse: true}, o, more)
+	return openHarness(t, tenancy.Options{URL: url, Tenant: effects, MigrateOnUse: true}, o, more)
 }
 
-func openDesk(t testing.TB, database tenancy.Options, o inbox.Options, more inbox.Handlers) *desk {
+func openHarness(t testing.TB, database tenancy.Options, o inbox.Options, more inbox.Handlers) *harness {
 	t.Helper()
 	database.Logger, o.Logger = slog.New(slog.DiscardHandler), slog.New(slog.DiscardHandler)
 	db, err := tenancy.Open(context.Background(), database)
@@ -72,7 +72,7 @@ func openDesk(t testing.TB, database tenancy.Options, o inbox.Options, more inbo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close(context.Background()) })
-	return &desk{url: database.URL, db: db, inbox: in}
+	return &harness{url: database.URL, db: db, inbox: in}
 }
 
 func recordEffect(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
@@ -89,7 +89,7 @@ func delivery(eventType, slug, salt string) inbox.Delivery {
 
 // deliver delivers an event as the receiver does, and returns the id of the
 // newest row with its bytes.
-func (d *desk) deliver(t testing.TB, eventType, slug, salt string) (int64, inbox.Outcome) {
+func (d *harness) deliver(t testing.TB, eventType, slug, salt string) (int64, inbox.Outcome) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 	defer cancel()
@@ -102,7 +102,7 @@ func (d *desk) deliver(t testing.TB, eventType, slug, salt string) (int64, inbox
 }
 
 // want delivers an event and wants this outcome.
-func (d *desk) want(t testing.TB, outcome inbox.Outcome, eventType, slug, salt string) int64 {
+func (d *harness) want(t testing.TB, outcome inbox.Outcome, eventType, slug, salt string) int64 {
 	t.Helper()
 	id, got := d.deliver(t, eventType, slug, salt)
 	if got != outcome {
@@ -112,7 +112,7 @@ func (d *desk) want(t testing.TB, outcome inbox.Outcome, eventType, slug, salt s
 }
 
 // leave stores events and leaves them, as a process that was killed does.
-func (d *desk) leave(t testing.TB, events ...inbox.Delivery) (ids []int64) {
+func (d *harness) leave(t testing.TB, events ...inbox.Delivery) (ids []int64) {
 	t.Helper()
 	for _, e := range events {
 		ids = append(ids, query[int64](t, d.url, `
@@ -123,41 +123,41 @@ func (d *desk) leave(t testing.TB, events ...inbox.Delivery) (ids []int64) {
 }
 
 // run has the replica's poller take up what is left, until the test ends.
-func (d *desk) run(t testing.TB) {
+func (d *harness) run(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); d.inbox.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-func (d *desk) status(t testing.TB, id int64) string {
+func (d *harness) status(t testing.TB, id int64) string {
 	t.Helper()
 	return query[string](t, d.url, `SELECT status FROM public.webhook_events WHERE id = $1`, id)
 }
 
-func (d *desk) lastError(t testing.TB, id int64) string {
+func (d *harness) lastError(t testing.TB, id int64) string {
 	t.Helper()
 	return query[string](t, d.url, `SELECT coalesce(last_error, '') FROM public.webhook_events WHERE id = $1`, id)
 }
 
-func (d *desk) attempts(t testing.TB, id int64) int {
+func (d *harness) attempts(t testing.TB, id int64) int {
 	t.Helper()
 	return query[int](t, d.url, `SELECT attempts FROM public.webhook_events WHERE id = $1`, id)
 }
 
-func (d *desk) effects(t testing.TB, slug string) int {
+func (d *harness) effects(t testing.TB, slug string) int {
 	t.Helper()
 	return query[int](t, d.url, `SELECT count(*) FROM `+pgx.Identifier{"tenant_" + slug, "effects"}.Sanitize())
 }
 
-func (d *desk) wantTenant(t testing.TB, slug, status string) {
+func (d *harness) wantTenant(t testing.TB, slug, status string) {
 	t.Helper()
 	if got := query[string](t, d.url, `SELECT coalesce((SELECT status FROM public.tenants WHERE slug = $1), 'none')`, slug); got != status {
 		t.Errorf("tenant %s is %s, want %s", slug, got, status)
 	}
 }
 
-func (d *desk) awaitStatus(t testing.TB, id int64, status string) {
+func (d *harness) awaitStatus(t testing.TB, id int64, status string) {
 	t.Helper()
 	await(t, "the event is "+status, func() bool { return d.status(t, id) == status })
 }

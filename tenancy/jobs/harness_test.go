@@ -24,31 +24,31 @@ type sweep struct{}
 
 func (sweep) Kind() string { return "sweep" }
 
-// office is a database with an engine of one product.
-type office struct {
+// harness is a database with an engine of one product.
+type harness struct {
 	url string
 	db  *tenancy.DB
 }
 
 var notes = fstest.MapFS{"000001_notes.up.sql": {Data: []byte("CREATE TABLE notes (text text PRIMARY KEY)")}}
 
-func newOffice(t testing.TB) *office {
+func newHarness(t testing.TB) *harness {
 	t.Helper()
-	return openOffice(t, pgtest.URL(t))
+	return openHarness(t, pgtest.URL(t))
 }
 
-// openOffice is one more replica where the database has one.
-func openOffice(t testing.TB, url string) *office {
+// openHarness is one more replica where the database has one.
+func openHarness(t testing.TB, url string) *harness {
 	t.Helper()
 	db, err := tenancy.Open(context.Background(), tenancy.Options{URL: url, Tenant: notes, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(db.Close)
 	must(t, db.MigrateShared(t.Context()))
-	return &office{url, db}
+	return &harness{url, db}
 }
 
 // tenant makes a tenant and returns its context.
-func (o *office) tenant(t testing.TB, name string) context.Context {
+func (o *harness) tenant(t testing.TB, name string) context.Context {
 	t.Helper()
 	slug := slugOf(t, name)
 	must(t, o.db.Provision(t.Context(), slug))
@@ -57,23 +57,23 @@ func (o *office) tenant(t testing.TB, name string) context.Context {
 	return tenancy.WithTenant(t.Context(), found)
 }
 
-func (o *office) insert(t testing.TB, ctx context.Context, args jobs.Args, options ...jobs.Option) {
+func (o *harness) insert(t testing.TB, ctx context.Context, args jobs.Args, options ...jobs.Option) {
 	t.Helper()
 	must(t, o.db.InTx(ctx, func(tx pgx.Tx) error { return jobs.Insert(ctx, tx, args, options...) }))
 }
 
-func (o *office) insertShared(t testing.TB, args jobs.Args, options ...jobs.Option) {
+func (o *harness) insertShared(t testing.TB, args jobs.Args, options ...jobs.Option) {
 	t.Helper()
 	must(t, o.db.InShared(t.Context(), func(tx pgx.Tx) error { return jobs.InsertShared(t.Context(), tx, args, options...) }))
 }
 
 // runDue runs what is due with an engine of its own.
-func (o *office) runDue(t testing.TB, declared ...jobs.Declared) {
+func (o *harness) runDue(t testing.TB, declared ...jobs.Declared) {
 	t.Helper()
 	must(t, o.engine(t, jobs.Options{}, declared...).RunDue(t.Context()))
 }
 
-func (o *office) engine(t testing.TB, options jobs.Options, declared ...jobs.Declared) *jobs.Engine {
+func (o *harness) engine(t testing.TB, options jobs.Options, declared ...jobs.Declared) *jobs.Engine {
 	t.Helper()
 	options.Logger = slog.New(slog.DiscardHandler)
 	e, err := jobs.New(o.db, declared, options)
@@ -82,7 +82,7 @@ func (o *office) engine(t testing.TB, options jobs.Options, declared ...jobs.Dec
 }
 
 // start runs an engine as a server does, until the test ends or stop is called.
-func (o *office) start(t testing.TB, options jobs.Options, declared ...jobs.Declared) (stop func()) {
+func (o *harness) start(t testing.TB, options jobs.Options, declared ...jobs.Declared) (stop func()) {
 	t.Helper()
 	if options.Poll == 0 {
 		options.Poll = 10 * time.Millisecond
@@ -97,7 +97,7 @@ func (o *office) start(t testing.TB, options jobs.Options, declared ...jobs.Decl
 }
 
 // write is the handler that writes a note into its tenant's table.
-func (o *office) write(ctx context.Context, n note) error {
+func (o *harness) write(ctx context.Context, n note) error {
 	return o.db.InTx(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO notes (text) VALUES ($1)`, n.Text)
 		return err
@@ -105,7 +105,7 @@ func (o *office) write(ctx context.Context, n note) error {
 }
 
 // only is the one job that there is, as Show has it.
-func (o *office) only(t testing.TB) jobs.Record {
+func (o *harness) only(t testing.TB) jobs.Record {
 	t.Helper()
 	list, err := jobs.List(t.Context(), o.db, "", 10)
 	must(t, err)
@@ -118,7 +118,7 @@ func (o *office) only(t testing.TB) jobs.Record {
 }
 
 // soon makes what waits for its time due.
-func (o *office) soon(t testing.TB) {
+func (o *harness) soon(t testing.TB) {
 	t.Helper()
 	exec(t, o.url, `UPDATE public.river_job SET scheduled_at = now() WHERE finalized_at IS NULL AND state <> 'running'`)
 }

@@ -20,19 +20,19 @@ const (
 	testSecret = "secret-of-the-product"
 )
 
-// desk is a simulator served over HTTP, with a small product beside it.
-type desk struct {
+// harness is a simulator served over HTTP, with a small product beside it.
+type harness struct {
 	*Platform
 	url     string
 	product *receiver
 	stop    func()
 }
 
-// newDesk starts both and, in the background, Run. change may adjust the
+// newHarness starts both and, in the background, Run. change may adjust the
 // options before, nil leaves them.
-func newDesk(t *testing.T, change func(*Options)) *desk {
+func newHarness(t *testing.T, change func(*Options)) *harness {
 	t.Helper()
-	d := &desk{product: newReceiver(t)}
+	d := &harness{product: newReceiver(t)}
 	o := Options{
 		Product: Product{
 			Slug: "notes", Name: "Notes", APIKey: testKey, WebhookSecret: testSecret,
@@ -57,7 +57,7 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 }
 
 // run starts Run; stop, or the test's end, ends it.
-func (d *desk) run(t *testing.T) {
+func (d *harness) run(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -192,7 +192,7 @@ func call(t *testing.T, method, address, body string, headers ...string) (int, s
 }
 
 // await is Await with a time limit of the test.
-func (d *desk) await(t *testing.T, id string) Delivery {
+func (d *harness) await(t *testing.T, id string) Delivery {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
