@@ -12,8 +12,6 @@ package lanes
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +35,7 @@ const (
 type Lanes struct {
 	mu      sync.Mutex
 	lanes   []lane
+	homes   map[string]int     // the lane of every tenant that was ever met
 	tenants map[string]*tenant // those that hold or wait for a connection
 	queue   []*waiter          // in the order of arrival
 	most    int                // connections that one tenant may hold
@@ -71,7 +70,7 @@ func New(conns int, split bool, open func(conns int) (*pgxpool.Pool, error)) (*L
 	if split {
 		n = max(1, min(mostLanes, conns/leastConns))
 	}
-	l := &Lanes{tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
+	l := &Lanes{homes: map[string]int{}, tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
 	if !split {
 		l.most = conns
 	}
@@ -155,8 +154,13 @@ func (c *Conn) Release() {
 	c.lanes.leave(c.lane, c.name)
 }
 
+// home is the tenant's lane: the next in turn when the tenant is met first, so
+// that few tenants are spread as evenly as many. l.mu is held.
 func (l *Lanes) home(name string) int {
-	h := fnv.New32a()
-	_, _ = io.WriteString(h, name)
-	return int(h.Sum32() % uint32(len(l.lanes)))
+	n, known := l.homes[name]
+	if !known {
+		n = len(l.homes) % len(l.lanes)
+		l.homes[name] = n
+	}
+	return n
 }

@@ -85,6 +85,21 @@ func TestLanes_ATenantKeepsItsConnections(t *testing.T) {
 	}
 }
 
+// A few tenants have every lane between them.
+func TestLanes_FewTenantsAreSpread(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 8)
+	backends := map[uint32]bool{}
+	for i := range 4 {
+		c := acquire(t, l, fmt.Sprint("t", i))
+		backends[c.Conn.Conn().PgConn().PID()] = true
+		c.Release()
+	}
+	if len(backends) != 4 {
+		t.Errorf("four tenants in turn were served by %d connections, want one of each lane", len(backends))
+	}
+}
+
 // A tenant that holds its share waits for itself; all others are served, those
 // of its lane from other lanes.
 func TestLanes_AStuckTenantTakesAQuarter(t *testing.T) {
