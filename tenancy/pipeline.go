@@ -35,11 +35,13 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 			return nil, err
 		}
 	}
+	plan := b.planOf(m, kept)
 	var q pgx.ExtendedQueryBuilder
-	if err := q.Build(b.conn.TypeMap(), b.described(m, kept), m.args); err != nil {
+	if err := q.Build(b.conn.TypeMap(), plan.of(kept), m.args); err != nil {
 		return nil, err
 	}
-	kept, plan := b.plan(m, kept) // last: a plan that is counted as made is sent
+	b.use(plan, m, kept) // last: a plan that is counted as made is sent
+	kept = plan.of(kept)
 	p := b.conn.PgConn().StartPipeline(ctx)
 	before := m.open(ctx, p, b)
 	plan.send(p, m)

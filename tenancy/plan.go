@@ -30,20 +30,34 @@ type plan struct {
 	fresh bool                         // it is being made with this message
 }
 
-// plan returns what to execute for the message, where the connection keeps it
-// as kept: that, or the tenant's own. Writes are not worth it.
-func (b *backend) plan(m *message, kept *pgconn.StatementDescription) (*pgconn.StatementDescription, *plan) {
+// planOf is the plan of the message's statement for its tenant, made or not; nil
+// where the connection keeps none. Writes are not worth it.
+func (b *backend) planOf(m *message, kept *pgconn.StatementDescription) *plan {
 	if kept == nil || b.plans == nil || !m.statement.reads {
-		return kept, nil
+		return nil
 	}
 	key := planKey{m.statement, m.slug}
 	p := b.plans[key]
-	switch {
-	case p == nil && len(b.plans) >= maxPlans:
-		return kept, nil
-	case p == nil:
+	if p == nil && len(b.plans) < maxPlans {
 		p = &plan{}
 		b.plans[key] = p
+	}
+	return p
+}
+
+// of is what to execute: the tenant's own, which may have been described when
+// tables were others, or the statement as the connection keeps it.
+func (p *plan) of(kept *pgconn.StatementDescription) *pgconn.StatementDescription {
+	if p == nil || p.kept == nil {
+		return kept
+	}
+	return p.kept
+}
+
+// use counts a use with which the plan is made when it is worth it.
+func (b *backend) use(p *plan, m *message, kept *pgconn.StatementDescription) {
+	if p == nil {
+		return
 	}
 	p.uses++
 	p.fresh = p.kept == nil && p.uses >= planAfter && b.bytes+planBytes < b.budget()*3/4
@@ -53,19 +67,6 @@ func (b *backend) plan(m *message, kept *pgconn.StatementDescription) (*pgconn.S
 		p.kept = &own
 		b.bytes += planBytes
 	}
-	if p.kept == nil {
-		return kept, nil
-	}
-	return p.kept, p
-}
-
-// described is what is known of what plan returns: the tenant's own may have been
-// made when tables were others.
-func (b *backend) described(m *message, kept *pgconn.StatementDescription) *pgconn.StatementDescription {
-	if p := b.plans[planKey{m.statement, m.slug}]; p != nil && p.kept != nil {
-		return p.kept
-	}
-	return kept
 }
 
 // send queues the making of a plan.
