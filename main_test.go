@@ -254,7 +254,7 @@ func TestServe_WithoutADatabase(t *testing.T) {
 // to a second copy, and no process is left behind.
 func TestDev(t *testing.T) {
 	t.Parallel()
-	dir := openDir(t)
+	dir := pgtest.Dir(t)
 	first := startDev(t, dir)
 	await(t, func() bool { return status(first.app+"/") == 200 && status(first.console+"/") == 200 }, first.text)
 	second := startDev(t, dir)
@@ -278,25 +278,10 @@ func TestDev(t *testing.T) {
 	again.awaitNothingLeft(t)
 }
 
-// openDir is a temporary folder that PostgreSQL's own user can enter too, which
-// t.TempDir is not when root runs the tests.
-func openDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "dev")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // `go run` passes no signal on: when it is killed, what it started ends itself.
 func TestDev_EndsWithGoRun(t *testing.T) {
 	t.Parallel()
-	dir := openDir(t)
+	dir := pgtest.Dir(t)
 	var out process
 	goRun := exec.Command("go", "run", ".", "dev", "--app-addr", "127.0.0.1:0", "--platform-addr", "127.0.0.1:0", "--data", dir)
 	goRun.Stdout, goRun.Stderr = &out, &out

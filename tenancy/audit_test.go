@@ -27,11 +27,11 @@ func TestAudit_ActorsAreText(t *testing.T) {
 		if i == 3 {
 			want = "ümläut \uFFFD \uFFFD %s %[1]s $1"
 		}
-		if n := query[int](t, url, `SELECT count(*) FROM public.audit_log WHERE actor = $1`, want); n != 5 {
+		if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.audit_log WHERE actor = $1`, want); n != 5 {
 			t.Errorf("%q: %d lines, want 5", actor, n)
 		}
 	}
-	_ = query[int](t, url, `SELECT count(*) FROM public.sessions`)
+	_ = pgtest.Query[int](t, url, `SELECT count(*) FROM public.sessions`)
 }
 
 // What was undone is not recorded as done.
@@ -50,7 +50,7 @@ func TestAudit_AFailureLeavesNoLine(t *testing.T) {
 	if err := db.SaveSession(t.Context(), "token", session); !errors.Is(err, tenancy.ErrTenantCancelled) {
 		t.Fatal(err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 0 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 0 {
 		t.Errorf("%d lines, want none", n)
 	}
 }
@@ -60,12 +60,12 @@ func TestAudit_Retention(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url})
-	exec(t, url, `INSERT INTO public.audit_log (at, actor, action, tenant_slug)
+	pgtest.Exec(t, url, `INSERT INTO public.audit_log (at, actor, action, tenant_slug)
 		SELECT now() - interval '1 hour' * i, 'x', 'cancel', 'gone' FROM generate_series(1, 2500) i`)
 	if err := db.SweepAudit(t.Context(), 10*time.Hour+time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 10 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 10 {
 		t.Errorf("%d lines are left, want 10", n)
 	}
 }

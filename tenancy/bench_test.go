@@ -1,7 +1,6 @@
 package tenancy_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
@@ -22,6 +21,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // Each benchmark measures a limit and the product in turns, in one run on one
@@ -35,16 +35,6 @@ func durable(b *testing.B) string {
 	}
 	b.Cleanup(func() { _ = server.Stop() })
 	return server.URL("postgres")
-}
-
-func connect(b *testing.B, url string) *pgx.Conn {
-	b.Helper()
-	conn, err := pgx.Connect(b.Context(), url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
 }
 
 // timed adds what fn takes to total.
@@ -74,7 +64,7 @@ var fiveFiles = func() fs.FS {
 func BenchmarkProvision(b *testing.B) {
 	url := durable(b)
 	db := open(b, tenancy.Options{URL: url, Tenant: fiveFiles})
-	conn := connect(b, url)
+	conn := pgtest.Connect(b, url)
 	script, err := tenancy.SchemaScript(fiveFiles)
 	if err != nil {
 		b.Fatal(err)
@@ -95,10 +85,10 @@ func BenchmarkProvision(b *testing.B) {
 func BenchmarkNothingToDo(b *testing.B) {
 	url := durable(b)
 	db := open(b, tenancy.Options{URL: url, Tenant: versionTwo})
-	conn := connect(b, url)
+	conn := pgtest.Connect(b, url)
 	for _, n := range []int{100, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			exec(b, url, fmt.Sprintf(`TRUNCATE public.tenants CASCADE;
+			pgtest.Exec(b, url, fmt.Sprintf(`TRUNCATE public.tenants CASCADE;
 				INSERT INTO public.tenants (slug, schema_version) SELECT 't' || i, 2 FROM generate_series(1, %d) i; ANALYZE public.tenants`, n))
 			var empty, product time.Duration
 			for b.Loop() {
@@ -188,7 +178,7 @@ func rawLoop(b *testing.B, url string, n, jobs int) error {
 // back undoes the columns and the versions, in batches that fit the lock table.
 func back(b *testing.B, url string, n int) {
 	b.Helper()
-	conn := connect(b, url)
+	conn := pgtest.Connect(b, url)
 	for at := 0; at < n; at += 200 {
 		var sql strings.Builder
 		for i := at; i < min(at+200, n); i++ {

@@ -37,7 +37,7 @@ func findings(t *testing.T, o tenancy.Options) map[string]tenancy.Finding {
 func TestCheckup_NothingIsWrong(t *testing.T) {
 	t.Parallel()
 	address := pgtest.URL(t)
-	exec(t, pgtest.Admin(t, address), `REVOKE CREATE ON SCHEMA public FROM PUBLIC`) // as it is since PostgreSQL 15
+	pgtest.Exec(t, pgtest.Admin(t, address), `REVOKE CREATE ON SCHEMA public FROM PUBLIC`) // as it is since PostgreSQL 15
 	for _, f := range findings(t, tenancy.Options{URL: address}) {
 		if f.Severity != tenancy.OK || f.Statement != "" {
 			t.Errorf("%+v", f)
@@ -49,9 +49,9 @@ func TestCheckup_NothingIsWrong(t *testing.T) {
 func TestCheckup_RightsAndWhatGivesThem(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Admin(t, pgtest.URL(t))
-	role := "Plain " + query[string](t, address, `SELECT pg_backend_pid()::text`)
-	exec(t, address, `CREATE ROLE "`+role+`" LOGIN PASSWORD 'x'; GRANT CREATE ON SCHEMA public TO PUBLIC`)
-	t.Cleanup(func() { exec(t, address, `DROP OWNED BY "`+role+`"; DROP ROLE "`+role+`"`) })
+	role := "Plain " + pgtest.Query[string](t, address, `SELECT pg_backend_pid()::text`)
+	pgtest.Exec(t, address, `CREATE ROLE "`+role+`" LOGIN PASSWORD 'x'; GRANT CREATE ON SCHEMA public TO PUBLIC`)
+	t.Cleanup(func() { pgtest.Exec(t, address, `DROP OWNED BY "`+role+`"; DROP ROLE "`+role+`"`) })
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -65,12 +65,12 @@ func TestCheckup_RightsAndWhatGivesThem(t *testing.T) {
 		}
 		return f.Statement
 	}
-	exec(t, address, want(tenancy.CheckPlanting, true, tenancy.Warning))
+	pgtest.Exec(t, address, want(tenancy.CheckPlanting, true, tenancy.Warning))
 	want(tenancy.CheckPlanting, true, tenancy.OK)
-	exec(t, address, want(tenancy.CheckSchemas, false, tenancy.Failure))
+	pgtest.Exec(t, address, want(tenancy.CheckSchemas, false, tenancy.Failure))
 	want(tenancy.CheckSchemas, false, tenancy.OK)
 	want(tenancy.CheckPublic, true, tenancy.Failure)
-	exec(t, address, want(tenancy.CheckPublic, false, tenancy.Warning))
+	pgtest.Exec(t, address, want(tenancy.CheckPublic, false, tenancy.Warning))
 	want(tenancy.CheckPublic, true, tenancy.OK)
 }
 
@@ -78,7 +78,7 @@ func TestCheckup_RightsAndWhatGivesThem(t *testing.T) {
 func TestCheckup_APublicThatIsOursToClose(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Admin(t, pgtest.URL(t)) // owns the schema
-	exec(t, address, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
+	pgtest.Exec(t, address, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
 	for migrates, want := range map[bool]tenancy.Severity{true: tenancy.OK, false: tenancy.Warning} {
 		if f := findings(t, tenancy.Options{URL: address, MigrateOnUse: migrates})[tenancy.CheckPlanting]; f.Severity != want {
 			t.Errorf("with MigrateOnUse %v: %+v", migrates, f)

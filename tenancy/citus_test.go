@@ -16,14 +16,14 @@ func TestCitus_WhatIsSent(t *testing.T) {
 		CREATE TABLE seen (query text, sharding text);
 		INSERT INTO seen SELECT current_query(), current_setting('citus.enable_schema_based_sharding');
 		CREATE INDEX i ON seen (query)`)})
-	exec(t, pgtest.Admin(t, url), `SET allow_system_table_mods = on;
+	pgtest.Exec(t, pgtest.Admin(t, url), `SET allow_system_table_mods = on;
 		INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) VALUES (999999, 'citus', 10, 2200, false, '13.0')`)
 	provision(t, db, "acme")
 	want := `INSERT INTO seen SELECT current_query(), current_setting('citus.enable_schema_based_sharding')`
-	if got := query[string](t, url, `SELECT query FROM tenant_acme.seen`); got != want {
+	if got := pgtest.Query[string](t, url, `SELECT query FROM tenant_acme.seen`); got != want {
 		t.Errorf("sent was %q, want the statement alone", got)
 	}
-	if got := query[string](t, url, `SELECT sharding FROM tenant_acme.seen`); got != "on" {
+	if got := pgtest.Query[string](t, url, `SELECT sharding FROM tenant_acme.seen`); got != "on" {
 		t.Errorf("sharding is %q", got)
 	}
 }

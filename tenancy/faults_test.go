@@ -48,7 +48,7 @@ func TestIsUnavailable_GoesByWhoseFaultItIs(t *testing.T) {
 // kill ends all of the database's other connections.
 func kill(t *testing.T, url string) {
 	t.Helper()
-	exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	pgtest.Exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 }
 
 // A connection that is lost is the database's fault, wherever in a transaction
@@ -102,8 +102,8 @@ func TestReadOnly_TheNextConnectionGoesToThePrimary(t *testing.T) {
 	db := open(t, tenancy.Options{URL: both, Tenant: things, MaxConns: 4})
 	acme := provision(t, db, "acme")
 	warm(t, acme, db, 4)
-	exec(t, first.URL("postgres"), `ALTER SYSTEM SET default_transaction_read_only TO on`)
-	exec(t, first.URL("postgres"), `SELECT pg_reload_conf()`)
+	pgtest.Exec(t, first.URL("postgres"), `ALTER SYSTEM SET default_transaction_read_only TO on`)
+	pgtest.Exec(t, first.URL("postgres"), `SELECT pg_reload_conf()`)
 	demoted := time.Now()
 	failures := 0
 	for err := add(acme, db, "acme"); err != nil || len(mustOwners(t, acme, standIn)) == 0; err = add(acme, db, "acme") {

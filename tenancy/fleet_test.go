@@ -39,7 +39,7 @@ const atTwo = `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND 
 func TestFleet_OneFailureStopsNobody(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 30, versionTwo)
-	exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b int`) // so that the migration fails there
+	pgtest.Exec(t, url, `ALTER TABLE tenant_t007.a ADD COLUMN b int`) // so that the migration fails there
 	seen := tenancy.FleetProgress{}
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Progress: func(p tenancy.FleetProgress) { seen = p }})
 	if err != nil || result.Migrated != 29 || len(result.Failed) != 1 || result.Target != 2 {
@@ -54,15 +54,15 @@ func TestFleet_OneFailureStopsNobody(t *testing.T) {
 	if seen != (tenancy.FleetProgress{Behind: 30, Migrated: 29, Failed: 1}) {
 		t.Errorf("progress ended at %+v", seen)
 	}
-	if got := query[string](t, url, `SELECT slug || schema_version FROM public.tenants WHERE migrate_error IS NOT NULL`); got != "t0071" {
+	if got := pgtest.Query[string](t, url, `SELECT slug || schema_version FROM public.tenants WHERE migrate_error IS NOT NULL`); got != "t0071" {
 		t.Errorf("the registry blames %s", got)
 	}
 
-	exec(t, url, `ALTER TABLE tenant_t007.a DROP COLUMN b`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_t007.a DROP COLUMN b`)
 	if result, err = db.MigrateTenants(t.Context(), tenancy.FleetOptions{}); err != nil || result.Migrated != 1 || len(result.Failed) != 0 {
 		t.Errorf("after the repair: %+v, %v; want exactly the one", result, err)
 	}
-	if n := query[int](t, url, atTwo); n != 30 {
+	if n := pgtest.Query[int](t, url, atTwo); n != 30 {
 		t.Errorf("%d tenants are up, want all", n)
 	}
 }
@@ -70,12 +70,12 @@ func TestFleet_OneFailureStopsNobody(t *testing.T) {
 func TestFleet_ACanaryThatFailsStopsEverything(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 10, versionTwo)
-	exec(t, url, `ALTER TABLE tenant_t000.a ADD COLUMN b int`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_t000.a ADD COLUMN b int`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Canary: 1})
 	if !errors.Is(err, tenancy.ErrStopped) || result.Migrated != 0 || len(result.Failed) != 1 {
 		t.Errorf("%+v, %v; want stopped at the first", result, err)
 	}
-	exec(t, url, `ALTER TABLE tenant_t000.a DROP COLUMN b`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_t000.a DROP COLUMN b`)
 	if result, err = db.MigrateTenants(t.Context(), tenancy.FleetOptions{Canary: 3}); err != nil || result.Migrated != 10 {
 		t.Errorf("good canaries: %+v, %v; want all", result, err)
 	}
@@ -94,7 +94,7 @@ func TestFleet_OneTenantAlone(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 3, versionTwo)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Only: slug(t, "t001")})
-	if err != nil || result.Migrated != 1 || query[string](t, url, `SELECT slug FROM public.tenants WHERE schema_version = 2`) != "t001" {
+	if err != nil || result.Migrated != 1 || pgtest.Query[string](t, url, `SELECT slug FROM public.tenants WHERE schema_version = 2`) != "t001" {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestFleet_RunsAtTheSameTimeShareTheWork(t *testing.T) {
 		})
 	}
 	runs.Wait()
-	if migrated[0]+migrated[1]+migrated[2] != 40 || query[int](t, url, atTwo) != 40 {
+	if migrated[0]+migrated[1]+migrated[2] != 40 || pgtest.Query[int](t, url, atTwo) != 40 {
 		t.Errorf("runs did %v of 40", migrated)
 	}
 }
@@ -138,7 +138,7 @@ func TestMigrateOnUse_ATenantThatIsBehind(t *testing.T) {
 		})
 	}
 	users.Wait()
-	if got := query[string](t, url, `SELECT string_agg(slug || schema_version, ' ' ORDER BY slug) FROM public.tenants`); got != "t0002 t0011" {
+	if got := pgtest.Query[string](t, url, `SELECT string_agg(slug || schema_version, ' ' ORDER BY slug) FROM public.tenants`); got != "t0002 t0011" {
 		t.Errorf("versions are %s; want the used one up and the other as it was", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestMigrateOnUse_ATenantThatIsBehind(t *testing.T) {
 func TestFleet_DoesNotRecreateALostSchema(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 2, versionTwo)
-	exec(t, url, `DROP SCHEMA tenant_t000 CASCADE`)
+	pgtest.Exec(t, url, `DROP SCHEMA tenant_t000 CASCADE`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
 	if err != nil || result.Migrated != 1 || len(result.Failed) != 1 || !strings.Contains(result.Failed[0].Error, "does not exist") {
 		t.Errorf("%+v, %v", result, err)
@@ -168,7 +168,7 @@ func TestFleet_ACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v, want the context's", err)
 	}
-	half := query[int](t, url, `
+	half := pgtest.Query[int](t, url, `
 		SELECT count(*) FROM public.tenants t
 		WHERE (schema_version = 2)::int * 2 <> (
 			SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -176,7 +176,7 @@ func TestFleet_ACancelledRunReturnsAndLeavesEachTenantWhole(t *testing.T) {
 	if half != 0 {
 		t.Errorf("%d tenants are half migrated", half)
 	}
-	if result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{}); err != nil || len(result.Failed) > 0 || query[int](t, url, atTwo) != 20 {
+	if result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{}); err != nil || len(result.Failed) > 0 || pgtest.Query[int](t, url, atTwo) != 20 {
 		t.Errorf("the next run: %+v, %v; want the rest done", result, err)
 	}
 }
@@ -187,9 +187,9 @@ func TestFleet_AnIndexThatWasBuiltAheadIsFound(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 2, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_i.up.sql", "CREATE INDEX IF NOT EXISTS a_i ON a ((id % 10))"))
-	exec(t, url, `CREATE INDEX CONCURRENTLY a_i ON "tenant_t000".a ((id % 10))`)
+	pgtest.Exec(t, url, `CREATE INDEX CONCURRENTLY a_i ON "tenant_t000".a ((id % 10))`)
 	result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{})
-	if err != nil || result.Migrated != 2 || query[int](t, url, atTwo) != 2 {
+	if err != nil || result.Migrated != 2 || pgtest.Query[int](t, url, atTwo) != 2 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if err := db.FindDrift(t.Context(), 1, func(d tenancy.Drift) { t.Error(d) }); err != nil {

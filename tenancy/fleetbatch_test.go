@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // Tenants share a transaction, and nothing else: one that fails, one whose
@@ -17,7 +18,7 @@ func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 40, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)",
 		"000002_b.up.sql", "ALTER TABLE a ALTER COLUMN id TYPE int; CREATE TABLE IF NOT EXISTS b (n int); INSERT INTO b VALUES (1)"))
-	exec(t, url, `CREATE VIEW tenant_t007.in_the_way AS SELECT id FROM tenant_t007.a;
+	pgtest.Exec(t, url, `CREATE VIEW tenant_t007.in_the_way AS SELECT id FROM tenant_t007.a;
 		CREATE TABLE tenant_t009.b (n int); INSERT INTO tenant_t009.b VALUES (1); UPDATE tenant_t009.schema_migrations SET version = 2`)
 	reader, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -37,10 +38,10 @@ func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 		!strings.Contains(result.Failed[0].Error, "000002") || last.Migrated != 39 || last.Failed != 1 {
 		t.Errorf("%+v %+v %v", result, last, err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND migrate_error IS NULL`); n != 39 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.tenants WHERE schema_version = 2 AND migrate_error IS NULL`); n != 39 {
 		t.Errorf("%d are at version 2, want 39", n)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM tenant_t009.b`); n != 1 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM tenant_t009.b`); n != 1 {
 		t.Errorf("what had been run there before was run again: %d rows", n)
 	}
 }

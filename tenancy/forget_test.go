@@ -20,8 +20,8 @@ import (
 func TestInTx_LeavesNothingOfARequestOnItsConnection(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	login := pgx.Identifier{query[string](t, url, `SELECT current_user`)}.Sanitize()
-	exec(t, pgtest.Admin(t, url), `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'somebody') THEN CREATE ROLE somebody; END IF; EXCEPTION WHEN unique_violation THEN END $$;
+	login := pgx.Identifier{pgtest.Query[string](t, url, `SELECT current_user`)}.Sanitize()
+	pgtest.Exec(t, pgtest.Admin(t, url), `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'somebody') THEN CREATE ROLE somebody; END IF; EXCEPTION WHEN unique_violation THEN END $$;
 		GRANT somebody TO `+login)
 	state := map[string]string{ // what is left, and where it would show
 		`SET search_path TO tenant_acme`:                      `SELECT replace(current_setting('search_path'), '"', '') = 'tenant_globex, public, pg_temp'`,
@@ -36,7 +36,7 @@ func TestInTx_LeavesNothingOfARequestOnItsConnection(t *testing.T) {
 		`LISTEN gossip`:                                       `SELECT count(*) = 0 FROM pg_listening_channels()`,
 		`CREATE TEMP TABLE scratch AS SELECT * FROM things`:   `SELECT to_regclass('scratch') IS NULL`,
 	}
-	if !query[bool](t, url, `SELECT current_setting('is_superuser')::bool`) {
+	if !pgtest.Query[bool](t, url, `SELECT current_setting('is_superuser')::bool`) {
 		delete(state, `SET SESSION AUTHORIZATION somebody`) // only a superuser may
 	}
 	counted := files("000001_things.up.sql", "CREATE TABLE things (owner text NOT NULL); CREATE SEQUENCE counter")
@@ -132,7 +132,7 @@ func TestInTx_ACancelledStatementKeepsItsConnection(t *testing.T) {
 		if err == nil {
 			t.Fatal("the statement went on")
 		}
-		if n := query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`); n != 0 {
+		if n := pgtest.Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`); n != 0 {
 			t.Error("the statement goes on at the server")
 		}
 	}

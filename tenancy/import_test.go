@@ -79,7 +79,7 @@ func purge(t *testing.T, db *tenancy.DB, name string) {
 // wantAbsent fails when anything of the tenant is there.
 func wantAbsent(t *testing.T, url, name string) {
 	t.Helper()
-	if query[bool](t, url, `SELECT to_regnamespace($1) IS NOT NULL OR EXISTS (SELECT FROM public.tenants WHERE slug = $2)`, "tenant_"+name, name) {
+	if pgtest.Query[bool](t, url, `SELECT to_regnamespace($1) IS NOT NULL OR EXISTS (SELECT FROM public.tenants WHERE slug = $2)`, "tenant_"+name, name) {
 		t.Error("something of the tenant is there")
 	}
 }
@@ -90,7 +90,7 @@ func TestImport_BringsBackWhatExportWrote(t *testing.T) {
 	t.Parallel()
 	url, db, dump := stocked(t)
 	purge(t, db, "acme")
-	exec(t, url, `INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, body, body_sha256) VALUES ('tenant.cancelled', 'acme', true, 'pending', '', '')`)
+	pgtest.Exec(t, url, `INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, body, body_sha256) VALUES ('tenant.cancelled', 'acme', true, 'pending', '', '')`)
 	if got, err := db.Import(t.Context(), strings.NewReader(dump)); err != nil || got != slug(t, "acme") {
 		t.Fatalf("%s, %v", got, err)
 	}
@@ -112,7 +112,7 @@ func TestImport_BringsBackWhatExportWrote(t *testing.T) {
 	if err != nil || id != 186 || n != 184 {
 		t.Errorf("the next part is %d beside %d, %v; want 186 beside 184", id, n, err)
 	}
-	if !query[bool](t, url, `SELECT commanded_at > updated_at AND NOT EXISTS (SELECT FROM public.webhook_events WHERE status = 'pending') FROM public.tenants`) {
+	if !pgtest.Query[bool](t, url, `SELECT commanded_at > updated_at AND NOT EXISTS (SELECT FROM public.webhook_events WHERE status = 'pending') FROM public.tenants`) {
 		t.Error("it is not the latest word about the tenant")
 	}
 }
@@ -189,7 +189,7 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 		"it is given up":          func() error { cancel(); return nil },
 		"psql is killed":          func() error { return killPsql(t, "acme") },
 		"its backend is killed": func() error {
-			exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`)
+			pgtest.Exec(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`)
 			return nil
 		},
 	} {
@@ -201,7 +201,7 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 		await(t, "the backend is gone", func() bool {
-			return query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`) == 0
+			return pgtest.Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`) == 0
 		})
 		wantAbsent(t, url, "acme")
 	}
@@ -265,7 +265,7 @@ func TestImport_TwoAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM tenant_acme.parts`); won != 1 || n != 184 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM tenant_acme.parts`); won != 1 || n != 184 {
 		t.Errorf("%d won, with %d rows", won, n)
 	}
 }
@@ -278,7 +278,7 @@ func TestImport_AnOlderOneIsMigrated(t *testing.T) {
 	old := open(t, tenancy.Options{URL: url, Tenant: versionOne})
 	provision(t, old, "acme")
 	provision(t, old, "broken")
-	exec(t, url, `ALTER TABLE tenant_broken.a ADD COLUMN b int`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_broken.a ADD COLUMN b int`)
 	acme, broken := export(t, old, "acme"), export(t, old, "broken")
 	purge(t, old, "acme")
 	purge(t, old, "broken")
@@ -286,13 +286,13 @@ func TestImport_AnOlderOneIsMigrated(t *testing.T) {
 	if _, err := db.Import(t.Context(), strings.NewReader(acme)); err != nil {
 		t.Fatal(err)
 	}
-	if v := query[int](t, url, `SELECT schema_version FROM public.tenants WHERE slug = 'acme'`); v != 2 {
+	if v := pgtest.Query[int](t, url, `SELECT schema_version FROM public.tenants WHERE slug = 'acme'`); v != 2 {
 		t.Errorf("version %d", v)
 	}
 	if _, err := db.Import(t.Context(), strings.NewReader(broken)); err == nil || !strings.Contains(err.Error(), "is imported, and not migrated") {
 		t.Errorf("one that cannot be migrated: %v", err)
 	}
-	if !query[bool](t, url, `SELECT migrate_error LIKE '%already exists%' FROM public.tenants WHERE slug = 'broken'`) {
+	if !pgtest.Query[bool](t, url, `SELECT migrate_error LIKE '%already exists%' FROM public.tenants WHERE slug = 'broken'`) {
 		t.Error("the registry does not say why")
 	}
 }
@@ -311,7 +311,7 @@ func TestImport_ThroughAPooler(t *testing.T) {
 	if again := export(t, db, "acme"); again != dump {
 		t.Errorf("exported again it is\n%s", again)
 	}
-	left := query[string](t, through, `
+	left := pgtest.Query[string](t, through, `
 		SELECT concat_ws(' ', current_setting('search_path'), current_setting('row_security'), current_setting('check_function_bodies'))`)
 	if left != "pg_catalog on on" {
 		t.Errorf("left on the pooler's connection: %s", left)
@@ -364,7 +364,7 @@ func TestImport_HowPsqlIsCalled(t *testing.T) {
 func TestExport_OfATenantThatIsBeingPurged(t *testing.T) {
 	t.Parallel()
 	url, db, _ := stocked(t)
-	exec(t, url, `UPDATE public.tenants SET purging_since = now()`)
+	pgtest.Exec(t, url, `UPDATE public.tenants SET purging_since = now()`)
 	if err := db.Export(t.Context(), slug(t, "acme"), io.Discard); !errors.Is(err, tenancy.ErrPurging) {
 		t.Errorf("%v", err)
 	}
@@ -387,7 +387,9 @@ func (w *onFirst) Write(p []byte) (int, error) {
 func TestExport_IsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	url, db, dump := stocked(t)
-	out := onFirst{call: func() { exec(t, url, `DELETE FROM tenant_acme.parts; UPDATE public.tenants SET plan_type = 'later'`) }}
+	out := onFirst{call: func() {
+		pgtest.Exec(t, url, `DELETE FROM tenant_acme.parts; UPDATE public.tenants SET plan_type = 'later'`)
+	}}
 	if err := db.Export(t.Context(), slug(t, "acme"), &out); err != nil {
 		t.Fatal(err)
 	}

@@ -29,10 +29,10 @@ func TestScript_MakesWhatProvisioningMakes(t *testing.T) {
 	if out, err := psql.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	before := query[string](t, url, `SELECT version || ' ' || dirty FROM tenant_script.schema_migrations`)
+	before := pgtest.Query[string](t, url, `SELECT version || ' ' || dirty FROM tenant_script.schema_migrations`)
 	provision(t, db, "script") // finds it at the latest version, and registers it
 	provision(t, db, "own")
-	if after := query[string](t, url, `SELECT version || ' ' || dirty FROM tenant_own.schema_migrations`); before != after {
+	if after := pgtest.Query[string](t, url, `SELECT version || ' ' || dirty FROM tenant_own.schema_migrations`); before != after {
 		t.Errorf("version row of the script is %s, of provisioning %s", before, after)
 	}
 	if err := db.FindDrift(t.Context(), 1, func(d tenancy.Drift) { t.Error(d) }); err != nil {
@@ -51,11 +51,11 @@ func TestPurge_OfThousandsOfTablesKeepsWithinTheServersLocks(t *testing.T) {
 	db := open(t, tenancy.Options{URL: url, Tenant: versionOne, MaxConns: 4})
 	provision(t, db, "big")
 	for batch := range 15 {
-		exec(t, url, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1..100 LOOP EXECUTE
+		pgtest.Exec(t, url, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1..100 LOOP EXECUTE
 			'CREATE TABLE tenant_big.x%d_' || i || ' (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, b text UNIQUE)'; END LOOP; END $$`, batch))
 	}
-	exec(t, url, `CREATE VIEW tenant_big.v AS SELECT * FROM tenant_big.a; CREATE TYPE tenant_big.e AS ENUM ('x')`)
-	exec(t, url, `ALTER TABLE tenant_big.x1_1 ADD COLUMN r bigint REFERENCES tenant_big.x2_2`)
+	pgtest.Exec(t, url, `CREATE VIEW tenant_big.v AS SELECT * FROM tenant_big.a; CREATE TYPE tenant_big.e AS ENUM ('x')`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_big.x1_1 ADD COLUMN r bigint REFERENCES tenant_big.x2_2`)
 	if err := dropAtOnce(t, url); !strings.Contains(fmt.Sprint(err), "out of shared memory") {
 		t.Fatalf("DROP SCHEMA at once: %v; this test shows nothing", err)
 	}
@@ -65,7 +65,7 @@ func TestPurge_OfThousandsOfTablesKeepsWithinTheServersLocks(t *testing.T) {
 	if err := db.Purge(t.Context(), slug(t, "big")); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, url, `SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_big') + (SELECT count(*) FROM public.tenants)`); n != 0 {
+	if n := pgtest.Query[int](t, url, `SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_big') + (SELECT count(*) FROM public.tenants)`); n != 0 {
 		t.Error("something is left")
 	}
 }
@@ -85,7 +85,7 @@ func TestPurge_ThatWasInterruptedIsOnlyFinished(t *testing.T) {
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: versionOne})
 	provision(t, db, "acme")
-	exec(t, url, `UPDATE public.tenants SET status = 'cancelled', cancelled_at = now(), purging_since = now(); DROP TABLE tenant_acme.a`)
+	pgtest.Exec(t, url, `UPDATE public.tenants SET status = 'cancelled', cancelled_at = now(), purging_since = now(); DROP TABLE tenant_acme.a`)
 	for name, err := range map[string]error{
 		"restore": db.Restore(t.Context(), slug(t, "acme")), "provision": db.Provision(t.Context(), slug(t, "acme")),
 	} {
@@ -97,7 +97,7 @@ func TestPurge_ThatWasInterruptedIsOnlyFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	provision(t, db, "acme") // a new beginning
-	if n := query[int](t, url, `SELECT count(*) FROM tenant_acme.a`); n != 0 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM tenant_acme.a`); n != 0 {
 		t.Error("data came back")
 	}
 }
@@ -105,14 +105,14 @@ func TestPurge_ThatWasInterruptedIsOnlyFinished(t *testing.T) {
 func TestRestore_TheDataIsAtThisVersion(t *testing.T) {
 	t.Parallel()
 	url, db := fleetOf(t, 1, versionTwo)
-	exec(t, url, `INSERT INTO tenant_t000.a VALUES (42)`)
+	pgtest.Exec(t, url, `INSERT INTO tenant_t000.a VALUES (42)`)
 	if err := db.Cancel(t.Context(), slug(t, "t000")); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Restore(t.Context(), slug(t, "t000")); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, url, `SELECT count(b) + count(id) FROM tenant_t000.a`); n != 1 {
+	if n := pgtest.Query[int](t, url, `SELECT count(b) + count(id) FROM tenant_t000.a`); n != 1 {
 		t.Error("the data is not there")
 	}
 	tenant, err := db.Tenant(t.Context(), slug(t, "t000"))

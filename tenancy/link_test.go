@@ -143,14 +143,14 @@ func TestLink_EndsWithItsTenant(t *testing.T) {
 func TestLink_EachTenantHasAKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
 	_, url, _, _ := linked(t)
-	exec(t, url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 50) n;
+	pgtest.Exec(t, url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 50) n;
 		ALTER TABLE public.tenants DROP COLUMN link_key, DROP COLUMN plan_as_of`)
 	migration, err := os.ReadFile("schema/000004_plan_and_links.up.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, url, string(migration))
-	if n := query[int](t, url, `SELECT count(DISTINCT link_key) FILTER (WHERE length(link_key) = 32) FROM public.tenants`); n != 52 {
+	pgtest.Exec(t, url, string(migration))
+	if n := pgtest.Query[int](t, url, `SELECT count(DISTINCT link_key) FILTER (WHERE length(link_key) = 32) FROM public.tenants`); n != 52 {
 		t.Errorf("%d good keys, want 52", n)
 	}
 }

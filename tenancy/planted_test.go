@@ -18,14 +18,14 @@ import (
 func TestMigrateShared_NobodyElseMayCreateInPublic(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Admin(t, pgtest.URL(t)) // owns the schema, so may revoke
-	exec(t, address, `GRANT CREATE ON SCHEMA public TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC`)
+	pgtest.Exec(t, address, `GRANT CREATE ON SCHEMA public TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC`)
 	open(t, tenancy.Options{URL: address, Tenant: things})
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	role := "planter_" + strings.ToLower(t.Name()[len("Test"):len("Test")+7]) + "_" + query[string](t, address, `SELECT pg_backend_pid()::text`)
+	role := "planter_" + strings.ToLower(t.Name()[len("Test"):len("Test")+7]) + "_" + pgtest.Query[string](t, address, `SELECT pg_backend_pid()::text`)
 	if _, err := conn.Exec(t.Context(), `CREATE ROLE `+role); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +41,10 @@ func TestMigrateShared_NobodyElseMayCreateInPublic(t *testing.T) {
 func TestMigrateShared_TellsAnAdministratorWhatItMayNotRevoke(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Admin(t, pgtest.URL(t))
-	role := "tenant_app_" + query[string](t, address, `SELECT pg_backend_pid()::text`)
-	exec(t, address, `CREATE ROLE `+role+` LOGIN PASSWORD 'x'; GRANT CREATE, USAGE ON SCHEMA public TO PUBLIC;
+	role := "tenant_app_" + pgtest.Query[string](t, address, `SELECT pg_backend_pid()::text`)
+	pgtest.Exec(t, address, `CREATE ROLE `+role+` LOGIN PASSWORD 'x'; GRANT CREATE, USAGE ON SCHEMA public TO PUBLIC;
 		DO $$ BEGIN EXECUTE 'GRANT CREATE ON DATABASE ' || quote_ident(current_database()) || ' TO `+role+`'; END $$`)
-	t.Cleanup(func() { exec(t, address, `DROP OWNED BY `+role+`; DROP ROLE `+role) })
+	t.Cleanup(func() { pgtest.Exec(t, address, `DROP OWNED BY `+role+`; DROP ROLE `+role) })
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

@@ -18,10 +18,10 @@ func TestProvision_MakesTheSchemaAndItsRowsTogether(t *testing.T) {
 		"000002_b.up.sql", "CREATE TABLE b (id bigint PRIMARY KEY); INSERT INTO b VALUES (7)")})
 	provision(t, db, "acme-1_x")
 
-	if got := query[int](t, url, `SELECT id FROM "tenant_acme-1_x".b`); got != 7 {
+	if got := pgtest.Query[int](t, url, `SELECT id FROM "tenant_acme-1_x".b`); got != 7 {
 		t.Errorf("b holds %d, want 7", got)
 	}
-	if got := query[string](t, url, `SELECT version || ' ' || dirty FROM "tenant_acme-1_x".schema_migrations`); got != "2 false" {
+	if got := pgtest.Query[string](t, url, `SELECT version || ' ' || dirty FROM "tenant_acme-1_x".schema_migrations`); got != "2 false" {
 		t.Errorf("version row is %q, want golang-migrate's own: 2 false", got)
 	}
 	tenant, err := db.Tenant(t.Context(), slug(t, "acme-1_x"))
@@ -41,10 +41,10 @@ func TestProvision_AFailureLeavesNothing(t *testing.T) {
 	if failed := (*tenancy.MigrationError)(nil); !errors.As(err, &failed) || failed.File != "000002_b.up.sql" {
 		t.Errorf("error is %v; want a MigrationError that names the file", err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_acme'`); n != 0 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_acme'`); n != 0 {
 		t.Error("the schema was left behind")
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM public.tenants`); n != 0 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.tenants`); n != 0 {
 		t.Error("the registry row was left behind")
 	}
 }
@@ -74,7 +74,7 @@ func TestProvision_TenAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := query[int](t, url, `SELECT count(*) FROM tenant_acme.a`); n != 1 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM tenant_acme.a`); n != 1 {
 		t.Errorf("the migration ran %d times, want once", n)
 	}
 }
@@ -87,7 +87,7 @@ func TestProvision_ASchemaNewerThanTheProgramIsServedAndLeftAlone(t *testing.T) 
 	provision(t, newer, "acme")
 	older := open(t, tenancy.Options{URL: url, Tenant: files(first, "CREATE TABLE a (id bigint)")})
 	provision(t, older, "acme")
-	if v := query[int](t, url, `SELECT version FROM tenant_acme.schema_migrations`); v != 2 {
+	if v := pgtest.Query[int](t, url, `SELECT version FROM tenant_acme.schema_migrations`); v != 2 {
 		t.Errorf("version is %d, want 2 as before", v)
 	}
 }
@@ -97,7 +97,7 @@ func TestProvision_WithoutTenantTables(t *testing.T) {
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, Tenant: files("README", "nothing yet")})
 	provision(t, db, "acme")
-	if n := query[int](t, url, `SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_acme'`); n != 1 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM pg_namespace WHERE nspname = 'tenant_acme'`); n != 1 {
 		t.Error("the schema is missing")
 	}
 }

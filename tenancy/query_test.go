@@ -216,11 +216,11 @@ func TestQuery_TablesOfDifferentVersions(t *testing.T) {
 		read(acme)
 		read(globex)
 		if i == 5 {
-			exec(t, url, `ALTER TABLE tenant_acme.things ADD COLUMN later int; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE varchar`)
+			pgtest.Exec(t, url, `ALTER TABLE tenant_acme.things ADD COLUMN later int; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE varchar`)
 		}
 	}
 	// Here the result is the same, and what is sent is not.
-	exec(t, url, `ALTER TABLE tenant_acme.things ALTER COLUMN owner TYPE int USING 7; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE bigint USING 7`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_acme.things ALTER COLUMN owner TYPE int USING 7; ALTER TABLE tenant_globex.things ALTER COLUMN owner TYPE bigint USING 7`)
 	for range 8 {
 		owned(acme)
 		owned(globex)

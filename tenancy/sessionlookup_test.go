@@ -39,7 +39,7 @@ func TestFindSession_ManyAtOnce(t *testing.T) {
 		}
 	}
 	signIn(t, db, "t0", "expired", time.Hour)
-	exec(t, url, `UPDATE public.sessions SET expires_at = now() - interval '1 second' WHERE user_id = 'expired';
+	pgtest.Exec(t, url, `UPDATE public.sessions SET expires_at = now() - interval '1 second' WHERE user_id = 'expired';
 		UPDATE public.tenants SET status = 'cancelled' WHERE slug = 't2'`)
 	release, before := locked(t, url), sent.n.Load()
 	var all sync.WaitGroup
@@ -164,5 +164,5 @@ func locked(t *testing.T, url string) (release func()) {
 // waiting is how many statements wait for a lock.
 func waiting(t *testing.T, url string) int {
 	t.Helper()
-	return query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	return pgtest.Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 }

@@ -18,12 +18,12 @@ func TestSessions_ExpiredOnesAreSwept(t *testing.T) {
 	if err := db.SaveSession(t.Context(), "live", live); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, url, `INSERT INTO public.sessions (token_hash, data, expires_at)
+	pgtest.Exec(t, url, `INSERT INTO public.sessions (token_hash, data, expires_at)
 		SELECT sha256(n::text::bytea), '{}', now() - interval '1 second' FROM generate_series(1, 2500) n`) // more than one batch
 	if err := db.SweepSessions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM public.sessions`); n != 1 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.sessions`); n != 1 {
 		t.Errorf("%d are left, want the live one", n)
 	}
 	if _, _, found, err := db.FindSession(t.Context(), "live"); !found || err != nil {

@@ -45,7 +45,7 @@ func TestMigrateShared_KeepsTheTemplatesVersionsApart(t *testing.T) {
 	if err := db.CheckShared(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := query[string](t, url, `SELECT (SELECT version FROM public.template_migrations) || ' ' || (SELECT version FROM public.schema_migrations)`); got != "4 1" {
+	if got := pgtest.Query[string](t, url, `SELECT (SELECT version FROM public.template_migrations) || ' ' || (SELECT version FROM public.schema_migrations)`); got != "4 1" {
 		t.Errorf("versions %s, want the template's newest and 1", got)
 	}
 }
@@ -53,11 +53,11 @@ func TestMigrateShared_KeepsTheTemplatesVersionsApart(t *testing.T) {
 func TestMigrateShared_RefusesADatabaseFromBefore(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	exec(t, url, `CREATE TABLE public.tenants (slug text); CREATE TABLE public.schema_migrations (version bigint, dirty bool)`)
+	pgtest.Exec(t, url, `CREATE TABLE public.tenants (slug text); CREATE TABLE public.schema_migrations (version bigint, dirty bool)`)
 	if err := prepared(t, url, nil, nil).MigrateShared(t.Context()); !errors.Is(err, tenancy.ErrOldDatabase) {
 		t.Errorf("%v, want ErrOldDatabase", err)
 	}
-	if n := query[int](t, url, `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`); n != 2 {
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`); n != 2 {
 		t.Errorf("%d tables, want it left as it was", n)
 	}
 }

@@ -65,33 +65,6 @@ func provision(t testing.TB, db *tenancy.DB, name string) context.Context {
 	return tenancy.WithTenant(t.Context(), tenant)
 }
 
-// query returns one value, read outside of everything that is tested.
-func query[T any](t testing.TB, url, sql string, args ...any) T {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	var value T
-	if err := conn.QueryRow(context.Background(), sql, args...).Scan(&value); err != nil {
-		t.Fatal(err)
-	}
-	return value
-}
-
-func exec(t testing.TB, url, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(context.Background(), sql); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // useColumnB needs the second version of the tenant's schema.
 func useColumnB(ctx context.Context) func(pgx.Tx) error {
 	return func(tx pgx.Tx) error {

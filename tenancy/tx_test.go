@@ -61,7 +61,7 @@ func TestInTx_FailsClosed(t *testing.T) {
 	cancelled.Status = tenancy.Cancelled
 	gone := provision(t, db, "gone")
 	// A table of the same name in public is what a lost schema would fall through to.
-	exec(t, url, `DROP SCHEMA tenant_gone CASCADE; CREATE TABLE public.things (owner text)`)
+	pgtest.Exec(t, url, `DROP SCHEMA tenant_gone CASCADE; CREATE TABLE public.things (owner text)`)
 
 	for name, c := range map[string]struct {
 		ctx  context.Context
@@ -175,7 +175,7 @@ func TestInTx_TheClosureRunsAgainWhenTheTableChangedUnderAPlan(t *testing.T) {
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, url, `ALTER TABLE tenant_acme.things ADD COLUMN more text`)
+	pgtest.Exec(t, url, `ALTER TABLE tenant_acme.things ADD COLUMN more text`)
 	if err := read(); err != nil || runs != 3 {
 		t.Errorf("after the change: %v with %d runs in all; want success at the third", err, runs)
 	}

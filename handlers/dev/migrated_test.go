@@ -5,7 +5,6 @@ package dev_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,6 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // runDev runs `dev` on a data folder until it is ready, with these migrations of
@@ -38,14 +38,7 @@ func (u untilReady) Write(b []byte) (int, error) {
 
 func TestMigrations_OneThatRanAndHasChangedIsNamed(t *testing.T) {
 	t.Parallel()
-	data, err := os.MkdirTemp("", "dev") // PostgreSQL's own user can enter it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(data) })
-	if err := os.Chmod(data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	data := pgtest.Dir(t)
 	files := func(sql ...string) fstest.MapFS {
 		all := fstest.MapFS{}
 		for i, s := range sql {

@@ -12,6 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/platform"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // subscription is what a tenant is subscribed to.
@@ -88,7 +89,7 @@ func (s *Site) TenantExec(t testing.TB, slug, sql string, args ...any) {
 func (s *Site) inTenant(t testing.TB, slug string, fn func(pgx.Tx) error) {
 	t.Helper()
 	ctx := context.Background()
-	conn := s.connect(t)
+	conn := pgtest.Connect(t, s.Database)
 	defer conn.Close(ctx)
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		path := pgx.Identifier{"tenant_" + slug}.Sanitize() + ", public"

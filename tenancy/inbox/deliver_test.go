@@ -13,6 +13,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 func TestDeliver_AppliesAnEventAndItsTenantIsReady(t *testing.T) {
@@ -91,7 +92,7 @@ func TestDeliver_AttemptsAreCapped(t *testing.T) {
 	if n := d.attempts(t, id); n != 3 {
 		t.Errorf("%d attempts, want 3", n)
 	}
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_attempts WHERE event_id = $1`, id); n != 3 {
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_attempts WHERE event_id = $1`, id); n != 3 {
 		t.Errorf("%d attempts in the history, want 3", n)
 	}
 }
@@ -152,7 +153,7 @@ func TestDeliver_SlowHandlersHoldUpNoQuickOne(t *testing.T) {
 		d.leave(t, delivery("slow", slug, ""))
 	}
 	await(t, "some of them run", func() bool {
-		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE claimed_by IS NOT NULL`) >= 2
+		return pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE claimed_by IS NOT NULL`) >= 2
 	})
 	began := time.Now()
 	d.want(t, inbox.Applied, "effect", "quick", "")
@@ -200,7 +201,7 @@ func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 func TestDeliver_WhatCannotBeStoredInTimeIsNotStoredLater(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
-	conn := connect(t, d.url)
+	conn := pgtest.Connect(t, d.url)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE public.webhook_events IN SHARE MODE`); err != nil {
 		t.Fatal(err)
@@ -220,7 +221,7 @@ func TestDeliver_WhatCannotBeStoredInTimeIsNotStoredLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.want(t, inbox.Applied, "subscription.created", "acme", "") // whatever was on its way has arrived
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 1 {
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 1 {
 		t.Errorf("%d events are stored, want the last one alone", n)
 	}
 }

@@ -87,7 +87,7 @@ func TestHandler_CutShortByTheEndIsTriedByTheNextProcess(t *testing.T) {
 	d.inbox.Close(over)
 	next.run(t)
 	await(t, "it has its effect", func() bool { return d.effects(t, "acme") == 1 })
-	if n := query[int](t, d.url, `SELECT attempts FROM public.webhook_events WHERE event_type = 'long'`); n != 1 {
+	if n := pgtest.Query[int](t, d.url, `SELECT attempts FROM public.webhook_events WHERE event_type = 'long'`); n != 1 {
 		t.Errorf("%d attempts, want 1", n)
 	}
 }

@@ -98,7 +98,7 @@ func (d *harness) deliver(t testing.TB, eventType, slug, salt string) (int64, in
 	if err != nil {
 		t.Fatal(err)
 	}
-	return query[int64](t, d.url, `SELECT max(id) FROM public.webhook_events WHERE body = $1`, event.Body), outcome
+	return pgtest.Query[int64](t, d.url, `SELECT max(id) FROM public.webhook_events WHERE body = $1`, event.Body), outcome
 }
 
 // want delivers an event and wants this outcome.
@@ -115,7 +115,7 @@ func (d *harness) want(t testing.TB, outcome inbox.Outcome, eventType, slug, sal
 func (d *harness) leave(t testing.TB, events ...inbox.Delivery) (ids []int64) {
 	t.Helper()
 	for _, e := range events {
-		ids = append(ids, query[int64](t, d.url, `
+		ids = append(ids, pgtest.Query[int64](t, d.url, `
 			INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, body, body_sha256)
 			VALUES ($1, $2, $1 IN ('subscription.created', 'tenant.cancelled'), 'pending', $3, sha256($3)) RETURNING id`, e.Type, e.Tenant, e.Body))
 	}
@@ -132,27 +132,27 @@ func (d *harness) run(t testing.TB) {
 
 func (d *harness) status(t testing.TB, id int64) string {
 	t.Helper()
-	return query[string](t, d.url, `SELECT status FROM public.webhook_events WHERE id = $1`, id)
+	return pgtest.Query[string](t, d.url, `SELECT status FROM public.webhook_events WHERE id = $1`, id)
 }
 
 func (d *harness) lastError(t testing.TB, id int64) string {
 	t.Helper()
-	return query[string](t, d.url, `SELECT coalesce(last_error, '') FROM public.webhook_events WHERE id = $1`, id)
+	return pgtest.Query[string](t, d.url, `SELECT coalesce(last_error, '') FROM public.webhook_events WHERE id = $1`, id)
 }
 
 func (d *harness) attempts(t testing.TB, id int64) int {
 	t.Helper()
-	return query[int](t, d.url, `SELECT attempts FROM public.webhook_events WHERE id = $1`, id)
+	return pgtest.Query[int](t, d.url, `SELECT attempts FROM public.webhook_events WHERE id = $1`, id)
 }
 
 func (d *harness) effects(t testing.TB, slug string) int {
 	t.Helper()
-	return query[int](t, d.url, `SELECT count(*) FROM `+pgx.Identifier{"tenant_" + slug, "effects"}.Sanitize())
+	return pgtest.Query[int](t, d.url, `SELECT count(*) FROM `+pgx.Identifier{"tenant_" + slug, "effects"}.Sanitize())
 }
 
 func (d *harness) wantTenant(t testing.TB, slug, status string) {
 	t.Helper()
-	if got := query[string](t, d.url, `SELECT coalesce((SELECT status FROM public.tenants WHERE slug = $1), 'none')`, slug); got != status {
+	if got := pgtest.Query[string](t, d.url, `SELECT coalesce((SELECT status FROM public.tenants WHERE slug = $1), 'none')`, slug); got != status {
 		t.Errorf("tenant %s is %s, want %s", slug, got, status)
 	}
 }
@@ -180,34 +180,4 @@ func slugOf(t testing.TB, s string) tenancy.Slug {
 		t.Fatal(err)
 	}
 	return slug
-}
-
-// query returns one value, read outside of everything that is tested.
-func query[T any](t testing.TB, url, sql string, args ...any) T {
-	t.Helper()
-	conn := connect(t, url)
-	defer conn.Close(context.Background())
-	var value T
-	if err := conn.QueryRow(context.Background(), sql, args...).Scan(&value); err != nil {
-		t.Fatal(err)
-	}
-	return value
-}
-
-func exec(t testing.TB, url, sql string) {
-	t.Helper()
-	conn := connect(t, url)
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(context.Background(), sql); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func connect(t testing.TB, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return conn
 }

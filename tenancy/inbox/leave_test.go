@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // leaving is a harness whose poller has taken up the first of three events of acme
@@ -43,7 +44,7 @@ func TestLeave_WhatRunsFinishesAndTheBacklogIsLeft(t *testing.T) {
 	d.awaitStatus(t, backlog[0], "done")
 	d.inbox.Close(t.Context())
 	for _, id := range backlog[1:] {
-		if !query[bool](t, d.url, untouched, id) {
+		if !pgtest.Query[bool](t, d.url, untouched, id) {
 			t.Errorf("event %d is not left as it was: %s", id, d.status(t, id))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 func TestOrder_EventsOfATenantAreAppliedAsReceived(t *testing.T) {
@@ -22,11 +23,11 @@ func TestOrder_EventsOfATenantAreAppliedAsReceived(t *testing.T) {
 	for i := range events {
 		d.leave(t, delivery("effect", "acme", strconv.Itoa(i)))
 	}
-	exec(t, d.url, `UPDATE public.webhook_events SET next_attempt_at = now() - interval '1 s' * random()`)
+	pgtest.Exec(t, d.url, `UPDATE public.webhook_events SET next_attempt_at = now() - interval '1 s' * random()`)
 	d.run(t)
 	joinHarness(t, d.url, quick, nil).run(t)
 	await(t, "all are done", func() bool { return d.effects(t, "acme") == events })
-	if !query[bool](t, d.url, `SELECT array_agg(event ORDER BY ctid) = array_agg(event ORDER BY event) FROM tenant_acme.effects`) {
+	if !pgtest.Query[bool](t, d.url, `SELECT array_agg(event ORDER BY ctid) = array_agg(event ORDER BY event) FROM tenant_acme.effects`) {
 		t.Error("events were applied out of order")
 	}
 }
@@ -44,7 +45,7 @@ func TestOrder_ABacklogDrainsUnderSteadyArrivals(t *testing.T) {
 	await(t, "nothing is pending", func() bool {
 		d.deliver(t, "effect", "acme", fmt.Sprint("later", arrived))
 		arrived++
-		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 0
+		return pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 0
 	})
 	if n := d.effects(t, "acme"); n != arrived {
 		t.Errorf("%d effects of %d events", n, arrived)
@@ -106,7 +107,7 @@ func TestOrder_AnOlderLifecycleEventIsVoid(t *testing.T) {
 		delivery("subscription.created", "globex", "3"))
 	d.run(t)
 	await(t, "all are done", func() bool {
-		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status <> 'done'`) == 0
+		return pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status <> 'done'`) == 0
 	})
 	d.wantTenant(t, "acme", "none") // cancelled before it ever was
 	d.wantTenant(t, "globex", "active")
@@ -201,7 +202,7 @@ func TestOrder_AnUnknownTypeStopsAnOlderReplica(t *testing.T) {
 	}
 	newer.run(t)
 	older.awaitStatus(t, behind, "done")
-	if !query[bool](t, older.url, `SELECT array_agg(event ORDER BY ctid) = array_agg(event ORDER BY event) AND count(*) = 2 FROM tenant_acme.effects`) {
+	if !pgtest.Query[bool](t, older.url, `SELECT array_agg(event ORDER BY ctid) = array_agg(event ORDER BY event) AND count(*) = 2 FROM tenant_acme.effects`) {
 		t.Error("out of order")
 	}
 }

@@ -20,7 +20,7 @@ func TestPoll_VisitsATenantOnce(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
 	blocked(t, d.url, 20_000)
-	conn := connect(t, d.url)
+	conn := pgtest.Connect(t, d.url)
 	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) `+inbox.DueSQL, "", []string{"effect"}, 4, "nobody")
 	if err != nil {
@@ -41,14 +41,14 @@ func TestPoll_VisitsATenantOnce(t *testing.T) {
 // as many that are done.
 func blocked(t testing.TB, url string, events int) {
 	t.Helper()
-	exec(t, url, fmt.Sprintf(`
+	pgtest.Exec(t, url, fmt.Sprintf(`
 		INSERT INTO public.webhook_events (event_type, tenant_slug, status, body, body_sha256, next_attempt_at)
 		SELECT 'effect', 'acme', 'pending', n::text::bytea, sha256(n::text::bytea), now() + CASE n WHEN 1 THEN interval '1 h' ELSE '0' END
 		FROM generate_series(1, %d) n`, events))
-	exec(t, url, fmt.Sprintf(`
+	pgtest.Exec(t, url, fmt.Sprintf(`
 		INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, body, body_sha256, processed_at)
 		SELECT 'effect', 'acme', n %% 2 = 0, 'done', n::text::bytea, sha256(('done' || n)::bytea), now() FROM generate_series(1, %d) n`, events))
-	exec(t, url, `ANALYZE public.webhook_events`)
+	pgtest.Exec(t, url, `ANALYZE public.webhook_events`)
 }
 
 // Whoever waits for a tenant that another process has locked keeps no
@@ -60,7 +60,7 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 	d := newHarness(t, o, nil)
 	d.run(t)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
-	conn := connect(t, d.url)
+	conn := pgtest.Connect(t, d.url)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock(x'73756270'::int, hashtext('acme'))`); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 		waiting.Go(func() { d.want(t, inbox.Accepted, "effect", "acme", fmt.Sprint(i)) })
 	}
 	await(t, "they wait", func() bool {
-		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 3
+		return pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 3
 	})
 	began := time.Now()
 	d.want(t, inbox.Applied, "subscription.created", "globex", "")
@@ -80,7 +80,7 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 	waiting.Wait()
 	_ = conn.Close(context.Background())
 	await(t, "the busy tenant's events are done", func() bool { return d.effects(t, "acme") == 3 })
-	if n := query[int](t, d.url, `SELECT max(attempts) FROM public.webhook_events`); n != 1 {
+	if n := pgtest.Query[int](t, d.url, `SELECT max(attempts) FROM public.webhook_events`); n != 1 {
 		t.Errorf("%d attempts are counted at an event that was applied at once", n)
 	}
 }
@@ -107,10 +107,10 @@ func TestPoll_ThroughAPooler(t *testing.T) {
 	}
 	senders.Wait()
 	await(t, "all are done", func() bool {
-		return query[int](t, direct, `SELECT count(*) FROM public.webhook_events WHERE status <> 'done'`) == 0
+		return pgtest.Query[int](t, direct, `SELECT count(*) FROM public.webhook_events WHERE status <> 'done'`) == 0
 	})
 	for i := range 10 {
-		if n := query[int](t, direct, fmt.Sprintf(`SELECT count(*) FROM tenant_t%d.effects`, i)); n != 5 {
+		if n := pgtest.Query[int](t, direct, fmt.Sprintf(`SELECT count(*) FROM tenant_t%d.effects`, i)); n != 5 {
 			t.Errorf("t%d: %d effects, want 5", i, n)
 		}
 	}
@@ -120,7 +120,7 @@ func TestPoll_ThroughAPooler(t *testing.T) {
 func BenchmarkPoll(b *testing.B) {
 	d := newHarness(b, quick, nil)
 	blocked(b, d.url, 100_000)
-	conn := connect(b, d.url)
+	conn := pgtest.Connect(b, d.url)
 	defer conn.Close(context.Background())
 	for b.Loop() {
 		if _, err := conn.Exec(b.Context(), inbox.DueSQL, "", []string{"effect"}, 4, "nobody"); err != nil {
@@ -136,12 +136,12 @@ func BenchmarkBacklog(b *testing.B) {
 	total := 0
 	for b.Loop() {
 		total += 1000
-		exec(b, d.url, fmt.Sprintf(`
+		pgtest.Exec(b, d.url, fmt.Sprintf(`
 			INSERT INTO public.webhook_events (event_type, tenant_slug, status, body, body_sha256)
 			SELECT 'effect', 'acme', 'pending', n::text::bytea, sha256(n::text::bytea) FROM generate_series(%d, %d) n`, total-999, total))
 		d.deliver(b, "effect", "acme", fmt.Sprint("kick", total))
 		await(b, "the backlog is gone", func() bool {
-			return query[int](b, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 0
+			return pgtest.Query[int](b, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'pending'`) == 0
 		})
 	}
 	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "events/s")

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
@@ -27,12 +28,12 @@ func TestRepeat_TheSameBytesWithinADayHaveOneEffect(t *testing.T) {
 	if n := d.effects(t, "acme"); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
-	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '23 hours'`)
+	pgtest.Exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '23 hours'`)
 	d.want(t, inbox.Applied, "effect", "acme", "same")
 	if n := d.effects(t, "acme"); n != 1 {
 		t.Errorf("%d effects after 23 hours, want 1", n)
 	}
-	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '2 hours'`)
+	pgtest.Exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '2 hours'`)
 	d.want(t, inbox.Applied, "effect", "acme", "same")
 	if n := d.effects(t, "acme"); n != 2 {
 		t.Errorf("%d effects after a day, want 2", n)
@@ -52,7 +53,7 @@ func TestRepeat_TheSameLifecycleBytesAfterAChangeAreNew(t *testing.T) {
 		d.want(t, inbox.Applied, "tenant.cancelled", "acme", "same")
 		d.wantTenant(t, "acme", "cancelled")
 	}
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 6 {
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 6 {
 		t.Errorf("%d events, want 6", n)
 	}
 	d.want(t, inbox.Applied, "subscription.created", "acme", "pro")
@@ -80,7 +81,7 @@ func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
 	if err := d.db.Purge(t.Context(), slug); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 0 {
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 0 {
 		t.Errorf("%d events of a purged tenant are kept, with their bodies", n)
 	}
 	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
@@ -92,10 +93,10 @@ func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
 func TestRepeat_ARetryOfWhatWasNotAnsweredStaysVoid(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
-	exec(t, d.url, `CREATE SCHEMA tenant_acme; CREATE TABLE tenant_acme.effects ()`) // so that the migration fails
+	pgtest.Exec(t, d.url, `CREATE SCHEMA tenant_acme; CREATE TABLE tenant_acme.effects ()`) // so that the migration fails
 	d.want(t, inbox.FailedOnce, "subscription.created", "acme", "same")
 	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
-	exec(t, d.url, `DROP TABLE tenant_acme.effects`)
+	pgtest.Exec(t, d.url, `DROP TABLE tenant_acme.effects`)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
 	d.wantTenant(t, "acme", "none")
 	d.want(t, inbox.Applied, "subscription.created", "acme", "same") // now it was answered: said again, it is meant again
@@ -144,7 +145,7 @@ func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 		})
 	}
 	senders.Wait()
-	if n := query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events {
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != events {
 		t.Errorf("%d events are stored, want %d", n, events)
 	}
 }
@@ -172,7 +173,7 @@ func TestRepeat_OfALifecycleEventThatWasAccepted(t *testing.T) {
 	accepted("subscription.created")
 	close(release)
 	await(t, "all are done", func() bool {
-		return query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'done'`) == 3
+		return pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events WHERE status = 'done'`) == 3
 	})
 	d.wantTenant(t, "acme", "active")
 	if n := d.effects(t, "acme"); n != 2 { // the first and the last; the cancellation between them is void

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // What an operator has tried again, after a lifecycle event that came later,
@@ -71,11 +72,11 @@ func TestSweep_DeletesFinishedEventsAfterTheirRetention(t *testing.T) {
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	d.want(t, inbox.Unhandled, "tenant.exploded", "acme", "")
 	d.want(t, inbox.Rejected, "subscription.created", "", "") // a person has to see it
-	exec(t, d.url, `UPDATE public.webhook_events SET processed_at = now() - interval '91 days'`)
+	pgtest.Exec(t, d.url, `UPDATE public.webhook_events SET processed_at = now() - interval '91 days'`)
 	if err := d.inbox.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := query[string](t, d.url, `SELECT string_agg(status, ',') FROM public.webhook_events`); got != "failed" {
+	if got := pgtest.Query[string](t, d.url, `SELECT string_agg(status, ',') FROM public.webhook_events`); got != "failed" {
 		t.Errorf("left are %s, want the failed one alone", got)
 	}
 }

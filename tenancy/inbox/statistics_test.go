@@ -23,13 +23,13 @@ func TestStatistics_CountEventsAndTenants(t *testing.T) {
 		if got, err := d.inbox.Statistics(t.Context()); err != nil || way == "directly" && len(got.Tenants) > 0 {
 			t.Errorf("%s: at the beginning: %+v, %v", way, got, err)
 		}
-		exec(t, direct, `DELETE FROM public.webhook_events`)
+		pgtest.Exec(t, direct, `DELETE FROM public.webhook_events`)
 		d.want(t, inbox.Applied, "subscription.created", "acme", "")
 		d.want(t, inbox.Unhandled, "news", "acme", "")
 		d.want(t, inbox.Rejected, "effect", "", "")
 		d.want(t, inbox.FailedOnce, "bad", "acme", "")
-		exec(t, direct, `UPDATE public.webhook_events SET received_at = now() - interval '1 minute' WHERE status = 'pending'`)
-		exec(t, direct, `INSERT INTO public.tenants (slug, status, schema_version, migrate_error) VALUES
+		pgtest.Exec(t, direct, `UPDATE public.webhook_events SET received_at = now() - interval '1 minute' WHERE status = 'pending'`)
+		pgtest.Exec(t, direct, `INSERT INTO public.tenants (slug, status, schema_version, migrate_error) VALUES
 			('b', 'active', 0, 'why'), ('c', 'active', 0, NULL), ('d', 'cancelled', 0, NULL) ON CONFLICT DO NOTHING`)
 		got, err := d.inbox.Statistics(t.Context())
 		if err != nil || got.Pending != 1 || got.Failed != 1 || got.OldestPending.Round(time.Minute) != time.Minute || got.ReadOnly {
@@ -48,7 +48,7 @@ func TestStatistics_ReadNoFinishedEvents(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
 	crowded(t, d.url, 20_000, 0)
-	conn := connect(t, d.url)
+	conn := pgtest.Connect(t, d.url)
 	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(), `EXPLAIN (COSTS OFF) `+inbox.StatisticsSQL)
 	if err != nil {
@@ -65,10 +65,10 @@ func crowded(t testing.TB, url string, done, pending int) {
 	t.Helper()
 	const event = `INSERT INTO public.webhook_events (event_type, tenant_slug, status, body, body_sha256, processed_at)
 		SELECT 'effect', 't' || n %% 1000, '%[1]s', repeat('x', 500)::bytea, sha256(('%[1]s' || n)::bytea), now() FROM generate_series(1, %[2]d) n`
-	exec(t, url, fmt.Sprintf(event, inbox.Done, done))
-	exec(t, url, fmt.Sprintf(event, inbox.Pending, pending))
-	exec(t, url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, n % 3 FROM generate_series(1, 10000) n`)
-	exec(t, url, `ANALYZE public.webhook_events, public.tenants`)
+	pgtest.Exec(t, url, fmt.Sprintf(event, inbox.Done, done))
+	pgtest.Exec(t, url, fmt.Sprintf(event, inbox.Pending, pending))
+	pgtest.Exec(t, url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, n % 3 FROM generate_series(1, 10000) n`)
+	pgtest.Exec(t, url, `ANALYZE public.webhook_events, public.tenants`)
 }
 
 // BenchmarkStatistics is one reading with 100,000 events that are finished and

@@ -120,7 +120,7 @@ func (o *harness) only(t testing.TB) jobs.Record {
 // soon makes what waits for its time due.
 func (o *harness) soon(t testing.TB) {
 	t.Helper()
-	exec(t, o.url, `UPDATE public.river_job SET scheduled_at = now() WHERE finalized_at IS NULL AND state <> 'running'`)
+	pgtest.Exec(t, o.url, `UPDATE public.river_job SET scheduled_at = now() WHERE finalized_at IS NULL AND state <> 'running'`)
 }
 
 func slugOf(t testing.TB, name string) tenancy.Slug {
@@ -128,25 +128,6 @@ func slugOf(t testing.TB, name string) tenancy.Slug {
 	slug, err := tenancy.ParseSlug(name)
 	must(t, err)
 	return slug
-}
-
-// query reads one value past everything that is tested.
-func query[T any](t testing.TB, url, sql string, args ...any) (value T) {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), url)
-	must(t, err)
-	defer conn.Close(context.Background())
-	must(t, conn.QueryRow(context.Background(), sql, args...).Scan(&value))
-	return value
-}
-
-func exec(t testing.TB, url, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), url)
-	must(t, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(context.Background(), sql)
-	must(t, err)
 }
 
 func must(t testing.TB, err error) {

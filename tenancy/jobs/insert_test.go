@@ -31,11 +31,11 @@ func TestInsert_ExistsIfAndOnlyIfTheTransactionCommits(t *testing.T) {
 	o.insert(t, globex, note{"of globex"})
 	o.runDue(t, jobs.Handle(o.write))
 	for _, name := range []string{"acme", "globex"} {
-		if got := query[string](t, o.url, `SELECT string_agg(text, ',') FROM tenant_`+name+`.notes`); got != "of "+name {
+		if got := pgtest.Query[string](t, o.url, `SELECT string_agg(text, ',') FROM tenant_`+name+`.notes`); got != "of "+name {
 			t.Errorf("%s has %q", name, got)
 		}
 	}
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state <> 'completed'`); n != 0 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state <> 'completed'`); n != 0 {
 		t.Errorf("%d jobs are not done", n)
 	}
 }
@@ -88,7 +88,7 @@ func TestInsert_AtALaterTime(t *testing.T) {
 	o.insert(t, acme, note{"past"}, jobs.At(time.Now().Add(-time.Hour)))
 	o.insert(t, acme, note{"hour"}, jobs.In(time.Hour))
 	o.insert(t, acme, note{"soon"}, jobs.In(3*time.Second))
-	seen := func() int { return query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`) }
+	seen := func() int { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`) }
 	o.runDue(t, jobs.Handle(o.write))
 	if n := seen(); n != 1 {
 		t.Errorf("%d jobs ran, want the one that is due", n)
@@ -110,7 +110,7 @@ func TestInsert_Once(t *testing.T) {
 		o.insert(t, acme, note{"b"}, jobs.Once())
 		o.insert(t, globex, note{"a"}, jobs.Once())
 	}
-	count := func() int { return query[int](t, o.url, `SELECT count(*) FROM public.river_job`) }
+	count := func() int { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`) }
 	if n := count(); n != 3 {
 		t.Errorf("%d jobs, want 3", n)
 	}
@@ -155,9 +155,9 @@ func TestInsert_ThroughAPooler(t *testing.T) {
 	o.start(t, jobs.Options{}, jobs.Handle(o.write), jobs.Shared(func(context.Context, sweep) error { return nil }),
 		jobs.Every(time.Hour, sweep{}), jobs.EveryTenant(time.Hour, note{"scheduled"}))
 	await(t, "the job is done", func() bool {
-		return query[int](t, url, `SELECT count(*) FROM tenant_acme.notes WHERE text = 'quoted '' " \ ü'`) == 1
+		return pgtest.Query[int](t, url, `SELECT count(*) FROM tenant_acme.notes WHERE text = 'quoted '' " \ ü'`) == 1
 	})
-	await(t, "the schedules are kept", func() bool { return query[int](t, url, `SELECT count(*) FROM public.job_schedules`) == 2 })
+	await(t, "the schedules are kept", func() bool { return pgtest.Query[int](t, url, `SELECT count(*) FROM public.job_schedules`) == 2 })
 	must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
 	await(t, "the job is marked as done", func() bool {
 		list, err := jobs.List(t.Context(), o.db, jobs.Done, 10)

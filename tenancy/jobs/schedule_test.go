@@ -8,6 +8,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/jobs"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 func sweeps(context.Context, sweep) error { return nil }
@@ -18,16 +19,16 @@ func TestSchedule_EachTenantOnceAnInterval(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	const replicas = 3
-	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
-	exec(t, o.url, `INSERT INTO public.tenants (slug, status, schema_version) VALUES ('gone', 'cancelled', 1)`)
-	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', date_trunc('second', now()) - interval '50 seconds')`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.tenants (slug, status, schema_version) VALUES ('gone', 'cancelled', 1)`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', date_trunc('second', now()) - interval '50 seconds')`)
 	var engines []*jobs.Engine
 	for range replicas {
 		engines = append(engines, openHarness(t, o.url).engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Minute, note{"x"})))
 	}
 	const doneUntil = `SELECT floor(extract(epoch FROM done_until))::bigint FROM public.job_schedules`
-	begun := query[int64](t, o.url, doneUntil)
-	for query[bool](t, o.url, `SELECT done_until < now() - interval '3 seconds' FROM public.job_schedules`) {
+	begun := pgtest.Query[int64](t, o.url, doneUntil)
+	for pgtest.Query[bool](t, o.url, `SELECT done_until < now() - interval '3 seconds' FROM public.job_schedules`) {
 		errs := make(chan error, replicas)
 		for _, e := range engines {
 			go func() { errs <- e.InsertDue(context.Background()) }()
@@ -35,16 +36,16 @@ func TestSchedule_EachTenantOnceAnInterval(t *testing.T) {
 		for range engines {
 			must(t, <-errs)
 		}
-		exec(t, o.url, `UPDATE public.river_job SET state = 'completed', finalized_at = now() WHERE finalized_at IS NULL`) // makes room for a second one
+		pgtest.Exec(t, o.url, `UPDATE public.river_job SET state = 'completed', finalized_at = now() WHERE finalized_at IS NULL`) // makes room for a second one
 	}
-	wrong := query[int](t, o.url, `
+	wrong := pgtest.Query[int](t, o.url, `
 		WITH has AS (SELECT metadata->>'tenant' AS slug, count(*) AS n FROM public.river_job GROUP BY 1),
 		due AS (SELECT t.slug, count(second) AS n FROM public.tenants t
 			LEFT JOIN generate_series($1::bigint + 1, $2::bigint) second ON second % 60 = abs(hashtext(t.slug)::bigint) % 60 AND t.status = 'active'
 			GROUP BY t.slug)
 		SELECT count(*) FROM due LEFT JOIN has USING (slug) WHERE due.n <> coalesce(has.n, 0)`,
-		begun, query[int64](t, o.url, doneUntil))
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job`); wrong != 0 || n < 7000 {
+		begun, pgtest.Query[int64](t, o.url, doneUntil))
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); wrong != 0 || n < 7000 {
 		t.Errorf("%d tenants have not just the jobs that were due; %d jobs in all", wrong, n)
 	}
 }
@@ -54,10 +55,10 @@ func TestSchedule_EachTenantOnceAnInterval(t *testing.T) {
 func TestSchedule_CatchesUp(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
-	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 720) n`)
-	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 day')`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 720) n`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 day')`)
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Hour, note{"x"}))
-	count := func() int { return query[int](t, o.url, `SELECT count(*) FROM public.river_job`) }
+	count := func() int { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`) }
 	must(t, e.InsertDue(t.Context()))
 	if n := count(); n < 5 || n > 60 {
 		t.Errorf("%d jobs were inserted together, want some 20", n)
@@ -68,7 +69,7 @@ func TestSchedule_CatchesUp(t *testing.T) {
 	if n := count(); n < 715 || n > 720 {
 		t.Errorf("%d jobs, want one for each of 720 tenants", n)
 	}
-	if !query[bool](t, o.url, `SELECT done_until > now() - interval '2 minutes' FROM public.job_schedules`) {
+	if !pgtest.Query[bool](t, o.url, `SELECT done_until > now() - interval '2 minutes' FROM public.job_schedules`) {
 		t.Error("it is still behind")
 	}
 }
@@ -77,13 +78,13 @@ func TestSchedule_CatchesUp(t *testing.T) {
 func TestSchedule_IsSpreadOverTheInterval(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
-	exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.tenants (slug, schema_version) SELECT 't' || n, 1 FROM generate_series(1, 10000) n`)
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Hour, note{"hourly"}))
 	must(t, e.InsertDue(t.Context()))
 	for range 5 {
-		exec(t, o.url, `DELETE FROM public.river_job; UPDATE public.job_schedules SET done_until = now() - interval '5 seconds'`)
+		pgtest.Exec(t, o.url, `DELETE FROM public.river_job; UPDATE public.job_schedules SET done_until = now() - interval '5 seconds'`)
 		must(t, e.InsertDue(t.Context()))
-		if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n < 2 || n > 40 {
+		if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n < 2 || n > 40 {
 			t.Errorf("%d jobs in 5 seconds, want about 14", n)
 		}
 	}
@@ -103,11 +104,11 @@ func TestSchedule_Every(t *testing.T) {
 		{`date_trunc('day', now(), 'UTC') - interval '1 second'`, 1},
 		{`now() - interval '1 year'`, 1},
 	} {
-		exec(t, o.url, `DELETE FROM public.river_job; UPDATE public.job_schedules SET done_until = `+c.doneUntil)
+		pgtest.Exec(t, o.url, `DELETE FROM public.river_job; UPDATE public.job_schedules SET done_until = `+c.doneUntil)
 		for range 40 { // some 3 minutes of ticks
 			must(t, e.InsertDue(t.Context()))
 		}
-		if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE metadata = '{}'`); n != c.want {
+		if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE metadata = '{}'`); n != c.want {
 			t.Errorf("since %s: %d jobs, want %d", c.doneUntil, n, c.want)
 		}
 	}
@@ -121,12 +122,12 @@ func TestSchedule_DoesNotPileUp(t *testing.T) {
 	e := o.engine(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(time.Minute, note{"x"}))
 	for range 3 {
 		must(t, e.InsertDue(t.Context()))
-		exec(t, o.url, `UPDATE public.job_schedules SET done_until = now() - interval '1 minute'`)
+		pgtest.Exec(t, o.url, `UPDATE public.job_schedules SET done_until = now() - interval '1 minute'`)
 		for range 7 {
 			must(t, e.InsertDue(t.Context()))
 		}
 	}
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 1 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 1 {
 		t.Errorf("%d jobs, want one", n)
 	}
 }
@@ -136,9 +137,9 @@ func TestSchedule_IsKeptByARunningEngine(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	o.tenant(t, "acme")
-	exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 hour')`)
+	pgtest.Exec(t, o.url, `INSERT INTO public.job_schedules (kind, done_until) VALUES ('note', now() - interval '1 hour')`)
 	o.start(t, jobs.Options{}, jobs.Handle(o.write), jobs.EveryTenant(5*time.Second, note{"x"}))
-	await(t, "the job ran", func() bool { return query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`) == 1 })
+	await(t, "the job ran", func() bool { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`) == 1 })
 }
 
 // A schedule's jobs can be had now: of one tenant, or of all.

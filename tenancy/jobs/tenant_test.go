@@ -11,6 +11,7 @@ import (
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
 	"example.com/subproduct/tenancy/jobs"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // statuses counts the tenant's jobs by status.
@@ -47,7 +48,7 @@ func TestCancel_EndsTheTenantsJobs(t *testing.T) {
 	o.insert(t, acme, note{"due"}, jobs.In(4*time.Second))
 	o.insert(t, acme, note{"later"}, jobs.In(time.Hour))
 	o.insert(t, globex, note{"later"}, jobs.In(time.Hour))
-	exec(t, o.url, `UPDATE public.river_job SET state = 'retryable' WHERE args->>'Text' = 'later' AND id % 2 = 1`)
+	pgtest.Exec(t, o.url, `UPDATE public.river_job SET state = 'retryable' WHERE args->>'Text' = 'later' AND id % 2 = 1`)
 	must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
 	if got := o.statuses(t, "acme"); got[jobs.Cancelled] != 2 || got[jobs.Running] != 1 {
 		t.Errorf("with the commit: %v; want 2 cancelled and the one that runs", got)
@@ -62,7 +63,7 @@ func TestCancel_EndsTheTenantsJobs(t *testing.T) {
 	if got := o.statuses(t, "acme"); got[jobs.Cancelled] != 3 {
 		t.Errorf("after the restore: %v; want 3 cancelled", got)
 	}
-	if n := query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`); n != 0 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`); n != 0 {
 		t.Errorf("%d notes were written", n)
 	}
 }
@@ -151,7 +152,7 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 	}
 	o := &harness{url, db}
 	o.runDue(t, jobs.Handle(o.write))
-	if got := query[string](t, url, `SELECT string_agg(text, ',' ORDER BY text) FROM tenant_acme.notes`); got != "paid,welcome" {
+	if got := pgtest.Query[string](t, url, `SELECT string_agg(text, ',' ORDER BY text) FROM tenant_acme.notes`); got != "paid,welcome" {
 		t.Errorf("%q ran", got)
 	}
 }
@@ -168,7 +169,7 @@ func TestPurge_DeletesTheTenantsJobs(t *testing.T) {
 	o.insertShared(t, sweep{})
 	must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
 	must(t, o.db.Purge(t.Context(), slugOf(t, "acme")))
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 2 || len(o.statuses(t, "acme")) != 0 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 2 || len(o.statuses(t, "acme")) != 0 {
 		t.Errorf("%d jobs are left, want the other tenant's and the shared one", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/subproduct/tenancy/jobs"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // A job that fails is tried again later, and failed for good when it says that
@@ -107,7 +108,7 @@ func TestWork_OneReplicaRunsAJob(t *testing.T) {
 		o.insert(t, acme, note{strings.Repeat("x", i)})
 	}
 	await(t, "all are done", func() bool {
-		return query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state = 'completed'`) == n
+		return pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state = 'completed'`) == n
 	})
 	for i := range runs {
 		if got := runs[i].Load(); got != 1 {
@@ -129,9 +130,9 @@ func TestWork_AnUnknownKindWaits(t *testing.T) {
 	o.insert(t, acme, note{"x"})
 	o.start(t, jobs.Options{}, jobs.Handle(o.write))
 	await(t, "the known one is done", func() bool {
-		return query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state = 'completed'`) == 1
+		return pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE state = 'completed'`) == 1
 	})
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE kind = 'sweep' AND state = 'available' AND attempt = 0`); n != 1 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE kind = 'sweep' AND state = 'available' AND attempt = 0`); n != 1 {
 		t.Error("the unknown one was touched")
 	}
 }
@@ -141,11 +142,15 @@ func TestWork_AJobOfALostProcessRunsAgain(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	o.insert(t, o.tenant(t, "acme"), note{"x"})
-	exec(t, o.url, `UPDATE public.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '16 minutes'`)
+	pgtest.Exec(t, o.url, `UPDATE public.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '16 minutes'`)
 	o.start(t, jobs.Options{}, jobs.Handle(o.write))
-	await(t, "it is found", func() bool { return query[string](t, o.url, `SELECT state::text FROM public.river_job`) != "running" })
+	await(t, "it is found", func() bool {
+		return pgtest.Query[string](t, o.url, `SELECT state::text FROM public.river_job`) != "running"
+	})
 	o.soon(t)
-	await(t, "it is done", func() bool { return query[string](t, o.url, `SELECT state::text FROM public.river_job`) == "completed" })
+	await(t, "it is done", func() bool {
+		return pgtest.Query[string](t, o.url, `SELECT state::text FROM public.river_job`) == "completed"
+	})
 }
 
 // From the end of its context an engine claims nothing new, waits for what runs,
@@ -183,7 +188,7 @@ func TestRun_EndsInTime(t *testing.T) {
 		t.Errorf("%d jobs ran, want those two that had begun", len(ran))
 	}
 	for text, want := range map[string]string{"quick": "completed 1", "long": "available 0", "waits": "available 0"} {
-		if got := query[string](t, o.url, `SELECT state || ' ' || attempt FROM public.river_job WHERE args->>'Text' = $1`, text); got != want {
+		if got := pgtest.Query[string](t, o.url, `SELECT state || ' ' || attempt FROM public.river_job WHERE args->>'Text' = $1`, text); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
@@ -229,11 +234,11 @@ func TestRun_OfNoJobsDoesNothing(t *testing.T) {
 	e := o.engine(t, jobs.Options{})
 	e.Run(t.Context()) // returns at once
 	must(t, e.RunDue(t.Context()))
-	if n := query[int](t, o.url, `SELECT count(*) FROM public.river_queue`); n != 0 {
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_queue`); n != 0 {
 		t.Error("River was started")
 	}
 	o.start(t, jobs.Options{}, jobs.Handle(o.write)) // which does
-	await(t, "River shows", func() bool { return query[int](t, o.url, `SELECT count(*) FROM public.river_queue`) == 1 })
+	await(t, "River shows", func() bool { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_queue`) == 1 })
 }
 
 // What cannot be is refused at start, all of it in one message.

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // useInvoices starts the program in dir with `dev`, and uses the pages and the
@@ -58,14 +60,7 @@ func useInvoices(t *testing.T, dir, program string) {
 // with the test, and so does what it has started.
 func startDev(t *testing.T, dir, program string) string {
 	t.Helper()
-	data, err := os.MkdirTemp("", "dev") // PostgreSQL's own user can enter it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(data) })
-	if err := os.Chmod(data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	data := pgtest.Dir(t)
 	c := exec.Command(program, "dev", "--app-addr", "127.0.0.1:0", "--platform-addr", "127.0.0.1:0", "--data", data)
 	var problems, said strings.Builder
 	c.Dir, c.Stderr = dir, &problems
