@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"example.com/subproduct/tenancy/lanes"
+	"example.com/subproduct/tenancy/microbatch"
 )
 
 // DB is the product's database. Its connections are reached through InTx and
@@ -35,7 +36,7 @@ type DB struct {
 	forget   []string             // what every transaction ends with
 	lanes    *lanes.Lanes         // the connections of the requests
 	sessions *pgxpool.Pool        // and of the sessions' queries
-	lookups  *lookups
+	lookups  microbatch.Queue[*lookup]
 	tracer   pgx.QueryTracer // of the product's statements; may be nil
 	// statements are the texts of the product's statements.
 	statements statements
@@ -93,7 +94,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	db := &DB{options: o, log: o.Logger}
-	db.lookups = &lookups{db: db}
+	db.lookups.AtOnce, db.lookups.Most, db.lookups.Run = lookupsAtOnce, mostLookups, db.findSessions
 	if err := db.readMigrations(); err != nil {
 		return nil, err
 	}

@@ -29,8 +29,4 @@ func Measure(ctx context.Context) {
 }
 
 // LookupsWaiting is how many sessions are asked for and in no statement yet.
-func (db *DB) LookupsWaiting() int {
-	db.lookups.mu.Lock()
-	defer db.lookups.mu.Unlock()
-	return len(db.lookups.waiting)
-}
+func (db *DB) LookupsWaiting() int { return db.lookups.Waiting() }

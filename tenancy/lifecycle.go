@@ -81,8 +81,8 @@ func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 			WHERE slug = $1 RETURNING slug)
 		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM cancelled`,
 		slug.s, Actor(ctx), AuditCancel)
-	batch.Queue(EndSessionsOfCancelled, slug.s)
-	batch.Queue(EndJobsOfCancelled, slug.s)
+	batch.Queue(EndSessionsOfCancelled, []string{slug.s})
+	batch.Queue(EndJobsOfCancelled, []string{slug.s})
 	results := tx.SendBatch(ctx, batch)
 	tag, err := results.Exec()
 	if err = errors.Join(err, results.Close()); err != nil {
@@ -94,20 +94,20 @@ func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 	return nil
 }
 
-// EndSessionsOfCancelled is SQL that ends the sessions of tenant $1 if it is
-// cancelled.
+// EndSessionsOfCancelled is SQL that ends the sessions of those of the tenants
+// $1 that are cancelled.
 const EndSessionsOfCancelled = `
 	DELETE FROM public.sessions s USING public.tenants t
-	WHERE s.tenant_slug = $1 AND t.slug = $1 AND t.status = 'cancelled'`
+	WHERE s.tenant_slug = ANY ($1) AND t.slug = s.tenant_slug AND t.status = 'cancelled'`
 
-// EndJobsOfCancelled is SQL that cancels the waiting jobs of tenant $1 if it is
-// cancelled. One that is running fails at its next data call, and is marked so
-// that River does not try it again.
+// EndJobsOfCancelled is SQL that cancels the waiting jobs of those of the
+// tenants $1 that are cancelled. One that is running fails at its next data
+// call, and is marked so that River does not try it again.
 const EndJobsOfCancelled = `
 	UPDATE public.river_job j SET
 		state = CASE WHEN j.state = 'running' THEN j.state ELSE 'cancelled' END,
 		finalized_at = CASE WHEN j.state = 'running' THEN NULL ELSE now() END,
 		metadata = j.metadata || jsonb_build_object('cancel_attempted_at', now())
 	FROM public.tenants t
-	WHERE t.slug = $1 AND t.status = 'cancelled' AND j.metadata @> jsonb_build_object('tenant', $1::text)
+	WHERE t.slug = ANY ($1) AND t.status = 'cancelled' AND j.metadata @> jsonb_build_object('tenant', t.slug)
 		AND j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"example.com/subproduct/tenancy/panics"
 )
 
 // readyTimeout bounds work that goes on after the one who asked has left.
@@ -75,7 +77,7 @@ func (db *DB) once(ctx context.Context, slug Slug, work func(context.Context) er
 	result := db.catchUps.DoChan(slug.s, func() (any, error) {
 		ctx, cancel := context.WithTimeout(db.base, readyTimeout)
 		defer cancel()
-		return nil, recovered(func() error { return work(ctx) })
+		return nil, panics.AsError(func() error { return work(ctx) })
 	})
 	select {
 	case r := <-result:
@@ -83,15 +85,4 @@ func (db *DB) once(ctx context.Context, slug Slug, work func(context.Context) er
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// recovered turns a panic into an error: in a goroutine of ours it would take
-// the whole server down.
-func recovered(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return fn()
 }

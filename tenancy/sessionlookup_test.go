@@ -41,7 +41,7 @@ func TestFindSession_ManyAtOnce(t *testing.T) {
 	signIn(t, db, "t0", "expired", time.Hour)
 	pgtest.Exec(t, url, `UPDATE public.sessions SET expires_at = now() - interval '1 second' WHERE user_id = 'expired';
 		UPDATE public.tenants SET status = 'cancelled' WHERE slug = 't2'`)
-	release, before := locked(t, url), sent.n.Load()
+	release, before := pgtest.Lock(t, url, "public.sessions"), sent.n.Load()
 	var all sync.WaitGroup
 	for i, token := range []string{"expired", "unknown"} { // a statement each, and then none is free
 		all.Go(func() {
@@ -49,7 +49,7 @@ func TestFindSession_ManyAtOnce(t *testing.T) {
 				t.Errorf("%s: %v, %v", token, found, err)
 			}
 		})
-		await(t, "it waits for the lock", func() bool { return waiting(t, url) == i+1 })
+		await(t, "it waits for the lock", func() bool { return pgtest.Waiting(t, url) == i+1 })
 	}
 	for i := range 3 {
 		for j := range 20 {
@@ -91,12 +91,12 @@ func TestFindSession_WhoLeavesHarmsNobody(t *testing.T) {
 	}
 	both := func() []<-chan error { // a statement for each
 		one := find(t.Context())
-		await(t, "it waits for the lock", func() bool { return waiting(t, url) == 1 })
+		await(t, "it waits for the lock", func() bool { return pgtest.Waiting(t, url) == 1 })
 		other := find(t.Context())
-		await(t, "both connections wait for the lock", func() bool { return waiting(t, url) == 2 })
+		await(t, "both connections wait for the lock", func() bool { return pgtest.Waiting(t, url) == 2 })
 		return []<-chan error{one, other}
 	}
-	first := locked(t, url)
+	first := pgtest.Lock(t, url, "public.sessions")
 	others := both() // and both connections know the statement
 	first()
 	for _, other := range others {
@@ -104,7 +104,7 @@ func TestFindSession_WhoLeavesHarmsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first = locked(t, url)
+	first = pgtest.Lock(t, url, "public.sessions")
 	others = both()
 	leaving, leave := context.WithCancel(t.Context())
 	left := find(leaving)
@@ -112,17 +112,17 @@ func TestFindSession_WhoLeavesHarmsNobody(t *testing.T) {
 	others = append(others, find(t.Context()))
 	await(t, "both wait for a connection", func() bool { return db.LookupsWaiting() == 2 })
 	second := make(chan func())
-	go func() { second <- locked(t, url) }()
-	await(t, "the next lock is in the queue", func() bool { return waiting(t, url) == 3 })
+	go func() { second <- pgtest.Lock(t, url, "public.sessions") }()
+	await(t, "the next lock is in the queue", func() bool { return pgtest.Waiting(t, url) == 3 })
 	first()
 	release := <-second
-	await(t, "both wait for it in one statement", func() bool { return db.LookupsWaiting() == 0 && waiting(t, url) == 1 })
+	await(t, "both wait for it in one statement", func() bool { return db.LookupsWaiting() == 0 && pgtest.Waiting(t, url) == 1 })
 	leave()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left was told %v", err)
 	}
 	for range 20 {
-		if waiting(t, url) != 1 {
+		if pgtest.Waiting(t, url) != 1 {
 			t.Fatal("the statement was cancelled")
 		}
 	}
@@ -141,28 +141,4 @@ func signIn(t *testing.T, db *tenancy.DB, tenant, token string, lifetime time.Du
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// locked keeps everybody from the sessions until release.
-func locked(t *testing.T, url string) (release func()) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE public.sessions`); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if _, err := conn.Exec(t.Context(), `COMMIT`); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// waiting is how many statements wait for a lock.
-func waiting(t *testing.T, url string) int {
-	t.Helper()
-	return pgtest.Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 }

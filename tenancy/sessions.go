@@ -35,11 +35,11 @@ func hashToken(token string) []byte {
 // trip. found is false for a token that is unknown, expired or of a tenant that
 // is not active: a cancellation needs no other check anywhere.
 func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
-	w, err := db.lookups.find(ctx, token)
+	l, err := db.findSession(ctx, token)
 	if err != nil {
 		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
 	}
-	return w.data, w.tenant, w.found, nil
+	return l.data, l.tenant, l.found, nil
 }
 
 // SaveSession writes a new session under its token. A session of a tenant is

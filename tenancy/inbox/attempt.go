@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/panics"
 )
 
 // attempt is one try at a tenant's next event, or the claim before it.
@@ -94,7 +95,7 @@ func (in *Inbox) call(ctx context.Context, tx pgx.Tx, handler Handler, a *attemp
 			return err
 		}
 	}
-	err := recovered(func() error { return handler.Apply(ctx, tx, a.event) })
+	err := panics.AsError(func() error { return handler.Apply(ctx, tx, a.event) })
 	if tx.Conn().PgConn().TxStatus() == 'I' {
 		return errors.Join(errEnded, err)
 	}

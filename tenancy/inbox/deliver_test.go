@@ -201,11 +201,7 @@ func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 func TestDeliver_WhatCannotBeStoredInTimeIsNotStoredLater(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
-	conn := pgtest.Connect(t, d.url)
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE public.webhook_events IN SHARE MODE`); err != nil {
-		t.Fatal(err)
-	}
+	release := pgtest.Lock(t, d.url, "public.webhook_events IN SHARE MODE")
 	var senders sync.WaitGroup
 	for i := range 20 { // more than there are connections
 		senders.Go(func() {
@@ -217,9 +213,7 @@ func TestDeliver_WhatCannotBeStoredInTimeIsNotStoredLater(t *testing.T) {
 		})
 	}
 	senders.Wait()
-	if _, err := conn.Exec(t.Context(), `COMMIT`); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	d.want(t, inbox.Applied, "subscription.created", "acme", "") // whatever was on its way has arrived
 	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.webhook_events`); n != 1 {
 		t.Errorf("%d events are stored, want the last one alone", n)

@@ -3,9 +3,7 @@ package inbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -145,15 +143,4 @@ func inTurn(first, then Apply) Apply {
 		}
 		return then(ctx, tx, e)
 	}
-}
-
-// recovered turns a panic into an error with its stack: in a goroutine of ours
-// it would take the whole server down.
-func recovered(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return fn()
 }

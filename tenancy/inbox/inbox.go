@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/microbatch"
 )
 
 // Inbox applies events one at a time within a tenant, tenants independent of
@@ -32,6 +33,7 @@ type Inbox struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 	after    string // where the poller goes on among the tenants
+	arrivals microbatch.Queue[*arrival]
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -102,6 +104,7 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 		slots: make(chan struct{}, slots), slow: make(chan struct{}, max(slots/2, 1)),
 		drains: map[tenancy.Slug]*drain{}, answered: map[int64]bool{},
 	}
+	in.arrivals.AtOnce, in.arrivals.Most, in.arrivals.Run = connsForStoring, mostArrivals, in.insertAll
 	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
 	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))

@@ -24,106 +24,58 @@ type stored struct {
 	failed         bool // the last attempt failed, and no other is claimed
 }
 
+// arrival is a delivery on its way into the table.
+type arrival struct {
+	Delivery
+	stored
+	sum     [sha256.Size]byte
+	becomes string // the status that the event gives its tenant, where that is all that it does
+	plan    string // and the plan; empty: none
+	first   bool   // no other of its tenant is before it in the same statement
+	isNew   bool   // it is stored; else a row with the same bytes is there
+	err     error
+}
+
 // store commits the event before anything is done with it: one statement, unless
 // the bytes are known. An error means that nothing is stored, or that this
 // cannot be known; then the same bytes, sent again, meet the row.
 func (in *Inbox) store(ctx context.Context, d Delivery) (stored, error) {
-	sum := sha256.Sum256(d.Body)
 	for range 3 {
-		s := in.judge(d)
-		err := in.insert(ctx, d, &s, sum[:])
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = in.repeat(ctx, &s, sum[:])
+		a := in.judge(d)
+		err := in.arrivals.Do(ctx, a)
+		if err != nil {
+			return stored{}, err
 		}
+		if a.isNew || a.err != nil {
+			return a.stored, a.err
+		}
+		err = in.repeat(ctx, &a.stored, a.sum[:])
 		if !errors.Is(err, pgx.ErrNoRows) {
-			return s, err
+			return a.stored, err
 		}
 	}
 	return stored{}, errors.New("the same bytes come and go")
 }
 
 // judge says what an event begins as.
-func (in *Inbox) judge(d Delivery) stored {
+func (in *Inbox) judge(d Delivery) *arrival {
 	h, handled := in.handlers[d.Type]
 	slug, err := tenancy.ParseSlug(d.Tenant)
-	s := stored{tenant: slug, status: Pending, lifecycle: h.Lifecycle}
+	a := &arrival{Delivery: d, sum: sha256.Sum256(d.Body), stored: stored{tenant: slug, status: Pending, lifecycle: h.Lifecycle}}
 	switch {
 	case !handled:
-		s.status = Ignored
+		a.status = Ignored
 	case d.Tenant == "":
-		s.status, s.reason = Failed, "the event names no tenant in any of the fields of WEBHOOK_TENANT_FIELDS"
+		a.status, a.reason = Failed, "the event names no tenant in any of the fields of WEBHOOK_TENANT_FIELDS"
 	case err != nil:
-		s.status, s.reason = Failed, "tenant "+err.Error()
+		a.status, a.reason = Failed, "tenant "+err.Error()
+	default:
+		a.becomes = in.instant[d.Type]
 	}
-	return s
-}
-
-// insert stores a new event, or returns pgx.ErrNoRows where its bytes are there.
-// It claims the event, which counts the first attempt, where nothing of the
-// tenant is before it.
-//
-// Where the whole effect is the tenant's status ($11) and plan ($15), the tenant is ready and
-// nobody has its lock, the event is applied at once and stored as done. Its id
-// comes after the lock, so of all lifecycle events that were applied it is the
-// newest, and the tenant's row, read by locking it, is as the lock's last holder
-// left it.
-func (in *Inbox) insert(ctx context.Context, d Delivery, s *stored, sum []byte) error {
-	becomes, plan := "", ""
-	if s.status == Pending {
-		becomes = in.instant[d.Type]
+	if a.becomes != "" && d.Type == subscriptionCreated {
+		a.plan = in.options.Plan(d.Body)
 	}
-	if becomes != "" && d.Type == subscriptionCreated {
-		plan = in.options.Plan(d.Body)
-	}
-	batch := &pgx.Batch{}
-	batch.Queue(`
-		WITH tenant AS MATERIALIZED (
-			SELECT slug FROM public.tenants
-			WHERE $11 <> '' AND (SELECT pg_try_advisory_xact_lock($12::int, hashtext($2)) WHERE $11 <> '') AND slug = $2
-				AND schema_version >= $13 AND purging_since IS NULL AND to_regnamespace(quote_ident($14)) IS NOT NULL
-			FOR NO KEY UPDATE
-		), c AS (
-			SELECT EXISTS (SELECT FROM tenant) AS instant, $4 = 'pending' AND ($3 OR NOT EXISTS (
-				SELECT FROM public.webhook_events WHERE tenant_slug = $2 AND status = 'pending')) AS claim
-		), event AS (
-			INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
-				answered, processed_at, attempts, claimed_by, next_attempt_at, seconds)
-			SELECT $1, nullif($2, ''), $3, CASE WHEN instant THEN 'done' ELSE $4 END, nullif($5, ''), $6, $7, $8,
-				instant OR $4 = 'ignored', CASE WHEN instant OR $4 <> 'pending' THEN clock_timestamp() END, claim::int,
-				CASE WHEN claim AND NOT instant THEN $9 END, now() + CASE WHEN claim THEN make_interval(secs => $10) ELSE '0' END, CASE WHEN instant THEN 0 END
-			FROM c
-			ON CONFLICT (body_sha256) WHERE newest DO NOTHING
-			RETURNING id, status
-		), applied AS (
-			UPDATE public.tenants t SET status = $11, migrate_error = NULL, updated_at = now(),
-				cancelled_at = CASE $11 WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END,
-				plan_type = CASE WHEN $15 = '' OR t.plan_as_of > now() THEN t.plan_type ELSE $15 END,
-				plan_as_of = CASE WHEN $15 = '' THEN t.plan_as_of ELSE greatest(t.plan_as_of, now()) END
-			FROM event WHERE event.status = 'done' AND t.slug = $2
-		), recorded AS (
-			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $16, $17, $2 FROM event WHERE status = 'done'
-		)
-		SELECT id, status FROM event`,
-		d.Type, s.tenant.String(), s.lifecycle, s.status, s.reason, d.Body, sum, d.SignedWith, in.self, in.options.Lease.Seconds(),
-		becomes, tenancy.LockKey, in.system.LatestVersion(), s.tenant.Schema(), plan,
-		tenancy.ActorPlatform, actions[d.Type])
-	if becomes == "cancelled" {
-		batch.Queue(tenancy.EndSessionsOfCancelled, s.tenant.String())
-		batch.Queue(tenancy.EndJobsOfCancelled, s.tenant.String())
-	}
-	results := in.system.SendBatch(ctx, batch)
-	err := results.QueryRow().Scan(&s.id, &s.status)
-	if closed := results.Close(); err == nil {
-		err = closed
-	}
-	if err == nil && s.status != Pending {
-		in.observe(d.Type, outcomes[s.status])
-	}
-	if err == nil && s.status == Done {
-		in.log.InfoContext(ctx, "event applied", "event_id", s.id, "event_type", d.Type, "tenant", s.tenant.String(), "attempt", 1)
-		in.told(ctx, d.Type, s.tenant)
-	}
-	return err
+	return a
 }
 
 // repeat meets the event that has the same bytes, or returns pgx.ErrNoRows when

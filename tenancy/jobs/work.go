@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/riverqueue/river"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/panics"
 )
 
 // stored are a job's arguments as River sees them.
@@ -78,7 +78,7 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 			return of.Tenant, err
 		}
 	}
-	return of.Tenant, recovered(func() error { return handler.run(ctx, job.EncodedArgs) })
+	return of.Tenant, panics.AsError(func() error { return handler.run(ctx, job.EncodedArgs) })
 }
 
 // enter returns a context of the tenant, read fresh.
@@ -94,16 +94,6 @@ func (e *Engine) enter(ctx context.Context, name string) (context.Context, error
 	ctx = tenancy.WithTenant(ctx, tenant)
 	_, err = tenancy.TenantFrom(ctx)
 	return ctx, err
-}
-
-// recovered turns a panic into an error with its stack.
-func recovered(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return fn()
 }
 
 // storable is an error whose text PostgreSQL can store: where River could not

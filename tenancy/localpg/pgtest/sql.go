@@ -39,6 +39,27 @@ func Exec(t testing.TB, url, sql string) {
 	}
 }
 
+// Lock holds a table, in ACCESS EXCLUSIVE MODE if no other is named after it, until release.
+func Lock(t testing.TB, url, table string) (release func()) {
+	t.Helper()
+	conn := Connect(t, url)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	command := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(context.Background(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(`BEGIN; LOCK TABLE ` + table)
+	return func() { t.Helper(); command(`COMMIT`) }
+}
+
+// Waiting returns how many statements wait for a lock.
+func Waiting(t testing.TB, url string) int {
+	t.Helper()
+	return Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+}
+
 // Dir is a temporary folder that PostgreSQL's own user can enter too, which t.TempDir is not when
 // root runs the tests.
 func Dir(t testing.TB) string {

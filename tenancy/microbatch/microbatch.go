@@ -1,0 +1,122 @@
+// Package microbatch runs calls together that come while earlier ones are under
+// way, so that a busy server needs fewer statements. No call waits for others to
+// come: a lone one runs at once.
+package microbatch
+
+import (
+	"context"
+	"sync"
+
+	"example.com/subproduct/tenancy/panics"
+)
+
+// Queue has the calls of one kind; its exported fields do not change.
+type Queue[T any] struct {
+	AtOnce int // runs under way
+	Most   int // calls in a run
+	// Run does what the calls ask for, in the order in which they came. ctx has the
+	// values of the first call's, and ends when nobody waits for any of them.
+	Run func(ctx context.Context, calls []T) error
+
+	mu      sync.Mutex
+	waiting []*call[T]
+	busy    int
+}
+
+type call[T any] struct {
+	ctx  context.Context
+	of   T
+	run  *run // nil: it waits
+	done chan struct{}
+	err  error // of its run; set before done is closed
+}
+
+type run struct {
+	waiters int
+	cancel  context.CancelFunc
+}
+
+// Do returns what Run says of the call. When ctx ends first it returns ctx's
+// error: a call that still waited is dropped, one under way goes on for those
+// who wait for others of its run, and may still be using it.
+func (q *Queue[T]) Do(ctx context.Context, of T) error {
+	c := &call[T]{ctx: ctx, of: of, done: make(chan struct{})}
+	q.mu.Lock()
+	q.waiting = append(q.waiting, c)
+	if q.busy < q.AtOnce {
+		q.busy++
+		go q.work()
+	}
+	q.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+	}
+	if q.leave(c) {
+		<-c.done
+		if c.err == nil {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// leave reports whether the call was the last that somebody waited for in its
+// run, which ends then.
+func (q *Queue[T]) leave(c *call[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c.run == nil {
+		return false
+	}
+	c.run.waiters--
+	if c.run.waiters > 0 {
+		return false
+	}
+	c.run.cancel()
+	return true
+}
+
+func (q *Queue[T]) work() {
+	for ctx, calls := q.next(); calls != nil; ctx, calls = q.next() {
+		of := make([]T, len(calls))
+		for i, c := range calls {
+			of[i] = c.of
+		}
+		err := panics.AsError(func() error { return q.Run(ctx, of) })
+		for _, c := range calls {
+			c.err = err
+			close(c.done)
+		}
+		calls[0].run.cancel()
+	}
+}
+
+// next are those who wait, in the order in which they came, but for who has
+// left. nil: nobody, and the work is over.
+func (q *Queue[T]) next() (ctx context.Context, calls []*call[T]) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := &run{}
+	for len(q.waiting) > 0 && len(calls) < q.Most {
+		if c := q.waiting[0]; c.ctx.Err() == nil {
+			c.run, calls = r, append(calls, c)
+		}
+		q.waiting = q.waiting[1:]
+	}
+	if calls == nil {
+		q.busy--
+		return nil, nil
+	}
+	r.waiters = len(calls)
+	ctx, r.cancel = context.WithCancel(context.WithoutCancel(calls[0].ctx))
+	return ctx, calls
+}
+
+// Waiting returns how many calls wait for a run.
+func (q *Queue[T]) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}

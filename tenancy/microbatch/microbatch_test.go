@@ -1,0 +1,132 @@
+package microbatch_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"example.com/subproduct/tenancy/microbatch"
+)
+
+var errRefused = errors.New("refused")
+
+// queue has one run at a time, of three calls at most, which lasts until it is
+// told how to end.
+type queue struct {
+	microbatch.Queue[string]
+	runs []string // the calls of each that has begun
+	end  chan error
+}
+
+func newQueue() *queue {
+	q := &queue{end: make(chan error)}
+	q.AtOnce, q.Most = 1, 3
+	q.Run = func(ctx context.Context, calls []string) error {
+		q.runs = append(q.runs, strings.Join(calls, " "))
+		select {
+		case err := <-q.end:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return q
+}
+
+// call returns what its caller will be told.
+func (q *queue) call(ctx context.Context, name string) <-chan error {
+	told := make(chan error, 1)
+	go func() { told <- q.Do(ctx, name) }()
+	synctest.Wait()
+	return told
+}
+
+func (q *queue) wantRuns(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if !slices.Equal(q.runs, want) {
+		t.Fatalf("runs of %q, want %q", q.runs, want)
+	}
+}
+
+func want(t *testing.T, told <-chan error, want error) {
+	t.Helper()
+	if err := <-told; !errors.Is(err, want) {
+		t.Errorf("a caller is told %v, want %v", err, want)
+	}
+}
+
+// A lone call runs at once; those that come meanwhile run together, in order.
+func TestQueue_CallsThatComeMeanwhileRunTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		a := q.call(t.Context(), "a")
+		q.wantRuns(t, "a")
+		b, c, d, e := q.call(t.Context(), "b"), q.call(t.Context(), "c"), q.call(t.Context(), "d"), q.call(t.Context(), "e")
+		q.end <- nil
+		want(t, a, nil)
+		q.wantRuns(t, "a", "b c d")
+		q.end <- errRefused
+		for _, told := range []<-chan error{b, c, d} {
+			want(t, told, errRefused)
+		}
+		q.wantRuns(t, "a", "b c d", "e")
+		q.end <- nil
+		want(t, e, nil)
+	})
+}
+
+// Who leaves while they wait is in no run; who leaves a run harms nobody who
+// shares it; a run that nobody waits for ends.
+func TestQueue_WhoLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		soon, leave := context.WithCancel(t.Context())
+		later, leaveLater := context.WithCancel(t.Context())
+		a := q.call(t.Context(), "a")
+		dropped, leaveAtOnce := context.WithCancel(t.Context())
+		b, c, d := q.call(dropped, "b"), q.call(soon, "c"), q.call(later, "d")
+		leaveAtOnce()
+		want(t, b, context.Canceled)
+		q.end <- nil
+		want(t, a, nil)
+		q.wantRuns(t, "a", "c d")
+		e := q.call(t.Context(), "e")
+		leave()
+		want(t, c, context.Canceled)
+		q.wantRuns(t, "a", "c d")
+		leaveLater()
+		want(t, d, context.Canceled)
+		q.wantRuns(t, "a", "c d", "e")
+		q.end <- nil
+		want(t, e, nil)
+	})
+}
+
+// The last to leave is told what became of the call, where it went well after
+// all.
+func TestQueue_TheLastToLeaveHearsOfSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		q.Run = func(ctx context.Context, _ []string) error { <-ctx.Done(); return nil }
+		ctx, leave := context.WithCancel(t.Context())
+		a := q.call(ctx, "a")
+		leave()
+		want(t, a, nil)
+	})
+}
+
+func TestQueue_APanicIsAnErrorOfItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		q.Run = func(context.Context, []string) error { panic("boom") }
+		for range 2 {
+			if err := q.Do(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "boom") {
+				t.Errorf("%v, want the panic", err)
+			}
+		}
+	})
+}
