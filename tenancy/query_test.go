@@ -78,7 +78,8 @@ func TestQuery_FailsClosed(t *testing.T) {
 				ctx  context.Context
 				want error
 			}{
-				"no tenant": {t.Context(), tenancy.ErrNoTenant}, "cancelled": {cancelled, tenancy.ErrTenantCancelled}, "gone": {gone, tenancy.ErrSchemaMissing},
+				"no tenant": {t.Context(), tenancy.ErrNoTenant}, "cancelled": {cancelled, tenancy.ErrTenantCancelled},
+				"gone": {gone, tenancy.ErrSchemaMissing}, "gone, of a request": {request(t, db, "gone"), tenancy.ErrSchemaMissing},
 			} {
 				if _, err := db.Exec(c.ctx, `INSERT INTO things (owner) VALUES ('nobody')`); !errors.Is(err, c.want) {
 					t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -152,8 +153,10 @@ func TestQuery_ATemporaryTableIsNotThere(t *testing.T) {
 	}})
 	acme := provision(t, db, "acme")
 	for range 3 {
-		if _, err := db.Exec(acme, `SELECT owner FROM scratch`); err == nil {
-			t.Error("it is there")
+		for _, ctx := range []context.Context{acme, request(t, db, "acme")} {
+			if _, err := db.Exec(ctx, `SELECT owner FROM scratch`); err == nil {
+				t.Error("it is there")
+			}
 		}
 		if err := add(acme, db, "acme"); err != nil {
 			t.Error(err)

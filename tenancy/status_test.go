@@ -2,9 +2,11 @@ package tenancy_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -58,6 +60,45 @@ func TestInTx_ATenantCancelledMeanwhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The same of single statements. A read may be served as if at the instant when
+// the request's session was read, a second ago at most.
+func TestQuery_ATenantCancelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	everyWay(t, func(t *testing.T, url string) {
+		db := open(t, tenancy.Options{URL: url, Tenant: things, MaxConns: 4})
+		acme := provision(t, db, "acme")
+		underWay := request(t, db, "acme")
+		if err := db.Cancel(t.Context(), slug(t, "acme")); err != nil {
+			t.Fatal(err)
+		}
+		read := func(ctx context.Context) error { return db.QueryRow(ctx, `SELECT count(*) FROM things`).Scan(new(int)) }
+		for name, ctx := range map[string]context.Context{"a job": acme, "a request": underWay} {
+			if _, err := db.Exec(ctx, `INSERT INTO things (owner) VALUES ('nobody')`); !errors.Is(err, tenancy.ErrTenantCancelled) {
+				t.Errorf("%s writes: %v, want ErrTenantCancelled", name, err)
+			}
+			if err := db.InTx(ctx, effectless(t, name)); !errors.Is(err, tenancy.ErrTenantCancelled) {
+				t.Errorf("%s opens a transaction: %v, want ErrTenantCancelled", name, err)
+			}
+		}
+		if err := read(acme); !errors.Is(err, tenancy.ErrTenantCancelled) {
+			t.Errorf("a job reads: %v, want ErrTenantCancelled", err)
+		}
+		await(t, "the request reads no more", func() bool { return errors.Is(read(underWay), tenancy.ErrTenantCancelled) })
+	})
+}
+
+// request is the context of a request whose session was read just now.
+func request(t *testing.T, db *tenancy.DB, name string) context.Context {
+	t.Helper()
+	token := rand.Text()
+	signIn(t, db, name, token, time.Hour)
+	_, tenant, found, err := db.FindSession(t.Context(), token)
+	if err != nil || !found {
+		t.Fatalf("session of %s: %v, %v", name, found, err)
+	}
+	return tenancy.WithTenant(t.Context(), tenant)
 }
 
 // A tenant that is cancelled while EachTenant is on its way is left out, and
