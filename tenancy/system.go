@@ -92,29 +92,14 @@ func (s *System) TryTenant(ctx context.Context, slug Slug, first string, args []
 	}
 	defer conn.Release()
 	tx, err := s.begin(ctx, conn, slug, first, args, scan)
-	committed := false
-	defer func() {
-		if !committed {
-			s.db.rollback(ctx, conn, s.db.undo())
-			if tx != nil {
-				_ = tx.Rollback(context.WithoutCancel(ctx)) // for tx to know that it is over
-			}
-		}
-	}()
 	if err != nil {
+		s.db.abandon(ctx, conn, tx)
 		return err
 	}
 	if b := backendOf(conn.Conn()); b != nil {
 		b.meet(slug)
 	}
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	committed = true
-	return nil
+	return s.db.within(ctx, conn, tx, fn)
 }
 
 // begin sends the beginning of a transaction of TryTenant in one message.

@@ -125,14 +125,19 @@ func (db *DB) transact(ctx context.Context, begin string, fn func(tx pgx.Tx) err
 func (db *DB) transactOn(ctx context.Context, conn *pgxpool.Conn, begin string, fn func(tx pgx.Tx) error) error {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin, CommitQuery: db.commit()})
 	if err != nil {
-		db.rollback(ctx, conn, db.undo())
+		db.abandon(ctx, conn, nil)
 		return beginError(err)
 	}
+	return db.within(ctx, conn, tx, fn)
+}
+
+// within runs fn in a transaction that has begun, and closes it as fn's end
+// demands.
+func (db *DB) within(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, fn func(tx pgx.Tx) error) error {
 	committed := false
 	defer func() {
 		if !committed {
-			db.rollback(ctx, conn, db.undo())
-			_ = tx.Rollback(context.WithoutCancel(ctx)) // for tx to know that it is over
+			db.abandon(ctx, conn, tx)
 		}
 	}()
 	if err := fn(tx); err != nil {
@@ -143,6 +148,14 @@ func (db *DB) transactOn(ctx context.Context, conn *pgxpool.Conn, begin string, 
 	}
 	committed = true
 	return nil
+}
+
+// abandon rolls back; tx is nil where it could not begin.
+func (db *DB) abandon(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
+	db.rollback(ctx, conn, db.undo())
+	if tx != nil {
+		_ = tx.Rollback(context.WithoutCancel(ctx)) // for tx to know that it is over
+	}
 }
 
 func beginError(err error) error {

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -32,6 +34,10 @@ func SetTenant(c echo.Context, slug string) { Note(c, slog.String("tenant", slug
 // SetUser has the request's line in the log name who has asked.
 func SetUser(c echo.Context, id string) { Note(c, slog.String("user_id", id)) }
 
+// statusLeft stands in the log where the client has left before the answer, as
+// proxies have it: no fault of the server, and no answer that anybody gets.
+const statusLeft = 499
+
 // Log writes one line a request, after the error boundary has answered for what
 // failed. It logs a route's pattern and never the path or the query: a sign-in
 // code, or what a customer typed, may stand there.
@@ -40,7 +46,11 @@ func Log(log *slog.Logger, boundary *Boundary) echo.MiddlewareFunc {
 		return func(c echo.Context) error {
 			start, n := time.Now(), &noted{}
 			c.Set(notedKey, n)
+			connected := c.Request().Context()
 			err := next(c)
+			if connected.Err() != nil && errors.Is(err, context.Canceled) {
+				err = &Problem{Status: statusLeft, Title: "the client has left", Cause: err}
+			}
 			if err != nil {
 				boundary.Write(err, c)
 			}
