@@ -34,6 +34,10 @@ func IsForeignKey(err error) bool { return sqlState(err) == codeForeignKey }
 // IsCheck reports whether err is a violation of a CHECK constraint.
 func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 
+// IsLockTimeout reports whether a statement has waited too long for another
+// transaction, and so had no effect.
+func IsLockTimeout(err error) bool { return sqlState(err) == codeLockTimeout }
+
 // IsUnreachable reports whether err came from a database that is down, starting
 // or full, so that trying again may help. A database that answered and refused
 // is not unreachable, nor is one that this program refuses.

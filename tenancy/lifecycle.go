@@ -98,7 +98,7 @@ func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
 // $1 that are cancelled.
 const EndSessionsOfCancelled = `
 	DELETE FROM public.sessions s USING public.tenants t
-	WHERE s.tenant_slug = ANY ($1) AND t.slug = s.tenant_slug AND t.status = 'cancelled'`
+	WHERE t.slug = ANY ($1) AND t.status = 'cancelled' AND s.tenant_slug = t.slug`
 
 // EndJobsOfCancelled is SQL that cancels the waiting jobs of those of the
 // tenants $1 that are cancelled. One that is running fails at its next data

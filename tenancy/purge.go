@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -30,6 +31,11 @@ func (db *DB) Purge(ctx context.Context, slug Slug) error {
 	if err := db.beginPurge(ctx, slug); err != nil {
 		return err
 	}
+	select { // reads of requests that came before the cancellation find all tables or none
+	case <-time.After(2 * askedLately):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for {
 		dropped, err := db.dropBatch(ctx, slug)
 		if err != nil {
@@ -53,14 +59,14 @@ const (
 
 // finishPurge drops what is left of the schema, the registry row with its
 // sessions, and every event and job of the tenant, for what is in them is its
-// data too.
+// data too. The events come last: who delivers one of them again waits for this.
 func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`
-			DELETE FROM public.webhook_events WHERE tenant_slug = '%s';
+			DROP SCHEMA IF EXISTS %[2]s CASCADE;
 			DELETE FROM public.river_job WHERE metadata @> jsonb_build_object('tenant', '%[1]s');
-			DELETE FROM public.tenants WHERE slug = '%[1]s';
-			DROP SCHEMA IF EXISTS %[2]s CASCADE; %[3]s`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
+			DELETE FROM public.tenants WHERE slug = '%[1]s'; %[3]s;
+			DELETE FROM public.webhook_events WHERE tenant_slug = '%[1]s'`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
 		return err
 	})
 }

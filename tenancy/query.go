@@ -19,7 +19,8 @@ import (
 //
 // It returns InTx's errors, and then the statement had no effect; rows are never
 // nil. A read does not ask again for the tenant's status within a second of the
-// request's session, with which it was read; a write always does. Code that sqlc generates takes a DB as it is, but for :copyfrom and
+// request's session, with which it was read; a write always does, but for one
+// that a view hides. Code that sqlc generates takes a DB as it is, but for :copyfrom and
 // :batch, which need InTx.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	tenant, err := db.usable(ctx)

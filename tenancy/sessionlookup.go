@@ -30,9 +30,8 @@ func (db *DB) findSession(ctx context.Context, token string) (*lookup, error) {
 	if err := db.lookups.Do(ctx, l); err != nil {
 		return nil, err
 	}
-	if u, _ := ctx.Value(usageKey{}).(*Usage); u != nil && !l.leads {
-		u.statements.Add(1)
-		u.database.Add(int64(time.Since(began)))
+	if !l.leads {
+		CountShared(ctx, began)
 	}
 	return l, nil
 }

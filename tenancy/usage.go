@@ -37,6 +37,15 @@ func (u *Usage) Database() time.Duration { return time.Duration(u.database.Load(
 // Waiting is how long it took to get connections.
 func (u *Usage) Waiting() time.Duration { return time.Duration(u.waiting.Load()) }
 
+// CountShared counts a statement that ctx's request has waited for since began,
+// and that was sent in another request's name.
+func CountShared(ctx context.Context, began time.Time) {
+	if u, _ := ctx.Value(usageKey{}).(*Usage); u != nil {
+		u.statements.Add(1)
+		u.database.Add(int64(time.Since(began)))
+	}
+}
+
 // span is the context of one statement, or of the wait for a connection.
 type span struct {
 	context.Context

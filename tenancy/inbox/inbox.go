@@ -104,7 +104,8 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 		slots: make(chan struct{}, slots), slow: make(chan struct{}, max(slots/2, 1)),
 		drains: map[tenancy.Slug]*drain{}, answered: map[int64]bool{},
 	}
-	in.arrivals.AtOnce, in.arrivals.Most, in.arrivals.Run = connsForStoring, mostArrivals, in.insertAll
+	in.arrivals.AtOnce, in.arrivals.Run = connsForStoring, in.insertAll
+	in.arrivals.Most, in.arrivals.Weight = together, weight
 	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
 	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,20 +13,37 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// mostArrivals bounds a statement of insert: a body has up to 1 MiB.
-const mostArrivals = 16
+const (
+	// together is what the events of one statement may weigh: each its bytes, and
+	// at least leastWeight, which makes 16 of them.
+	together    = 1 << 20
+	leastWeight = together / 16
+	// storeWait is how long a statement waits for another transaction, one that
+	// deletes the event with the same bytes for example: then it is tried again
+	// behind those that came meanwhile.
+	storeWait = "300ms"
+)
 
-// insertAll stores events that came at the same time by one statement, or each
-// by its own where the server refuses that.
+func weight(a *arrival) int {
+	if a.alone {
+		return together + 1
+	}
+	return max(len(a.Body), leastWeight)
+}
+
+// insertAll stores events that came at the same time by one statement. Where the
+// server refuses it, each is to be tried by its own.
 func (in *Inbox) insertAll(ctx context.Context, arrivals []*arrival) error {
+	arrivals[0].leads = true
 	err := in.insert(ctx, arrivals)
-	if refused := (*pgconn.PgError)(nil); len(arrivals) == 1 || !errors.As(err, &refused) {
-		return err
+	refused := (*pgconn.PgError)(nil)
+	if len(arrivals) > 1 && errors.As(err, &refused) || tenancy.IsLockTimeout(err) {
+		for _, a := range arrivals {
+			a.again = true
+		}
+		return nil
 	}
-	for i, a := range arrivals {
-		a.err = in.insert(ctx, arrivals[i:i+1])
-	}
-	return nil
+	return err
 }
 
 // insertSQL stores new events, in the order in which they came, and returns
@@ -39,7 +57,7 @@ func (in *Inbox) insertAll(ctx context.Context, arrivals []*arrival) error {
 // left it. LIMIT keeps the planner to the keys.
 const insertSQL = `
 	WITH given AS MATERIALIZED (
-		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[], $6::text[], $8::bytea[], $9::text[], $10::text[],
+		SELECT *, now() + (i - 1) * interval '1 microsecond' AS at FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[], $6::text[], $8::bytea[], $9::text[], $10::text[],
 			$11::text[], $12::text[], $13::bool[]) WITH ORDINALITY
 			AS g (event_type, slug, schema, lifecycle, status, reason, sum, signed_with, becomes, plan, action, first, i)
 	), ready AS MATERIALIZED (
@@ -51,9 +69,9 @@ const insertSQL = `
 		WHERE g.becomes <> ''
 	), event AS (
 		INSERT INTO public.webhook_events (event_type, tenant_slug, lifecycle, status, last_error, body, body_sha256, signed_with,
-			answered, processed_at, attempts, claimed_by, next_attempt_at, seconds)
+			received_at, answered, processed_at, attempts, claimed_by, next_attempt_at, seconds)
 		SELECT event_type, nullif(slug, ''), lifecycle, CASE WHEN instant THEN 'done' ELSE status END, nullif(reason, ''), ($7::bytea[])[i], sum, signed_with,
-			instant OR status = 'ignored', CASE WHEN instant OR status <> 'pending' THEN clock_timestamp() END, claim::int,
+			at, instant OR status = 'ignored', CASE WHEN instant OR status <> 'pending' THEN clock_timestamp() END, claim::int,
 			CASE WHEN claim AND NOT instant THEN $14 END, now() + CASE WHEN claim THEN make_interval(secs => $15) ELSE '0' END,
 			CASE WHEN instant THEN 0 END
 		FROM (SELECT g.*, ready.i IS NOT NULL AS instant, g.first AND g.status = 'pending' AND (g.lifecycle OR (
@@ -66,8 +84,8 @@ const insertSQL = `
 	), applied AS (
 		UPDATE public.tenants t SET status = c.becomes, migrate_error = NULL, updated_at = now(),
 			cancelled_at = CASE c.becomes WHEN 'cancelled' THEN coalesce(t.cancelled_at, now()) END,
-			plan_type = CASE WHEN c.plan = '' OR t.plan_as_of > now() THEN t.plan_type ELSE c.plan END,
-			plan_as_of = CASE WHEN c.plan = '' THEN t.plan_as_of ELSE greatest(t.plan_as_of, now()) END
+			plan_type = CASE WHEN c.plan = '' OR t.plan_as_of > c.at THEN t.plan_type ELSE c.plan END,
+			plan_as_of = CASE WHEN c.plan = '' THEN t.plan_as_of ELSE greatest(t.plan_as_of, c.at) END
 		FROM change c WHERE t.slug = c.slug
 	), recorded AS (
 		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $18, action, slug FROM change
@@ -77,6 +95,7 @@ const insertSQL = `
 func (in *Inbox) insert(ctx context.Context, arrivals []*arrival) error {
 	cancelled := byTenant(arrivals)
 	batch := &pgx.Batch{}
+	batch.Queue(`SELECT set_config('lock_timeout', '` + storeWait + `', true)`)
 	batch.Queue(insertSQL,
 		column(arrivals, func(a *arrival) string { return a.Type }),
 		column(arrivals, func(a *arrival) string { return a.tenant.String() }),
@@ -97,17 +116,14 @@ func (in *Inbox) insert(ctx context.Context, arrivals []*arrival) error {
 		batch.Queue(tenancy.EndJobsOfCancelled, cancelled)
 	}
 	results := in.system.SendBatch(ctx, batch)
+	_, _ = results.Exec()
 	rows, _ := results.Query()
 	stored, err := pgx.CollectRows(rows, pgx.RowToStructByPos[inserted])
 	if err = cmp.Or(err, results.Close()); err != nil {
 		return err
 	}
 	for _, s := range stored {
-		for _, a := range arrivals { // copies that came together share the row
-			if bytes.Equal(a.sum[:], s.Sum) {
-				in.arrived(ctx, a, s)
-			}
-		}
+		in.arrived(ctx, arrivals, s)
 	}
 	return nil
 }
@@ -119,9 +135,15 @@ type inserted struct {
 	Sum    []byte
 }
 
-// arrived says what was stored.
-func (in *Inbox) arrived(ctx context.Context, a *arrival, s inserted) {
-	a.id, a.status, a.isNew = s.ID, s.Status, true
+// arrived says what was stored. Copies that came together share the row.
+func (in *Inbox) arrived(ctx context.Context, arrivals []*arrival, row inserted) {
+	var a *arrival
+	for _, copied := range slices.Backward(arrivals) {
+		if bytes.Equal(copied.sum[:], row.Sum) {
+			a = copied
+			a.id, a.status, a.isNew = row.ID, row.Status, true
+		}
+	}
 	if a.status != Pending {
 		in.observe(a.Type, outcomes[a.status])
 	}

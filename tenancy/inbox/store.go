@@ -31,28 +31,37 @@ type arrival struct {
 	sum     [sha256.Size]byte
 	becomes string // the status that the event gives its tenant, where that is all that it does
 	plan    string // and the plan; empty: none
+	alone   bool   // it shares its statement with no other
 	first   bool   // no other of its tenant is before it in the same statement
+	leads   bool   // the statement was sent in its request's name
+	again   bool   // the statement had no effect: it is to be tried alone
 	isNew   bool   // it is stored; else a row with the same bytes is there
-	err     error
 }
 
 // store commits the event before anything is done with it: one statement, unless
 // the bytes are known. An error means that nothing is stored, or that this
 // cannot be known; then the same bytes, sent again, meet the row.
 func (in *Inbox) store(ctx context.Context, d Delivery) (stored, error) {
-	for range 3 {
-		a := in.judge(d)
-		err := in.arrivals.Do(ctx, a)
-		if err != nil {
+	for again, repeats := false, 0; repeats < 3; {
+		a, began := in.judge(d), time.Now()
+		a.alone = again
+		if err := in.arrivals.Do(ctx, a); err != nil {
 			return stored{}, err
 		}
-		if a.isNew || a.err != nil {
-			return a.stored, a.err
+		if !a.leads {
+			tenancy.CountShared(ctx, began)
 		}
-		err = in.repeat(ctx, &a.stored, a.sum[:])
+		if a.isNew {
+			return a.stored, nil
+		}
+		if again = a.again; again {
+			continue
+		}
+		err := in.repeat(ctx, &a.stored, a.sum[:])
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return a.stored, err
 		}
+		repeats++
 	}
 	return stored{}, errors.New("the same bytes come and go")
 }

@@ -5,6 +5,7 @@ package microbatch
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"example.com/subproduct/tenancy/panics"
@@ -12,8 +13,9 @@ import (
 
 // Queue has the calls of one kind; its exported fields do not change.
 type Queue[T any] struct {
-	AtOnce int // runs under way
-	Most   int // calls in a run
+	AtOnce int         // runs under way
+	Most   int         // what the calls of a run may weigh together
+	Weight func(T) int // of a call; nil: each weighs 1. One that weighs more than Most runs alone
 	// Run does what the calls ask for, in the order in which they came. ctx has the
 	// values of the first call's, and ends when nobody waits for any of them.
 	Run func(ctx context.Context, calls []T) error
@@ -55,9 +57,13 @@ func (q *Queue[T]) Do(ctx context.Context, of T) error {
 	}
 	if q.leave(c) {
 		<-c.done
+	}
+	select {
+	case <-c.done: // it was over at the same instant
 		if c.err == nil {
 			return nil
 		}
+	default:
 	}
 	return ctx.Err()
 }
@@ -68,6 +74,7 @@ func (q *Queue[T]) leave(c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c.run == nil {
+		q.waiting = slices.DeleteFunc(q.waiting, func(other *call[T]) bool { return other == c })
 		return false
 	}
 	c.run.waiters--
@@ -93,25 +100,34 @@ func (q *Queue[T]) work() {
 	}
 }
 
-// next are those who wait, in the order in which they came, but for who has
-// left. nil: nobody, and the work is over.
+// next are those who wait, in the order in which they came. nil: nobody, and the
+// work is over.
 func (q *Queue[T]) next() (ctx context.Context, calls []*call[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r := &run{}
-	for len(q.waiting) > 0 && len(calls) < q.Most {
-		if c := q.waiting[0]; c.ctx.Err() == nil {
-			c.run, calls = r, append(calls, c)
+	r, weight := &run{}, 0
+	for _, c := range q.waiting {
+		weight += q.weight(c.of)
+		if calls != nil && weight > q.Most {
+			break
 		}
-		q.waiting = q.waiting[1:]
+		c.run, calls = r, append(calls, c)
 	}
 	if calls == nil {
 		q.busy--
 		return nil, nil
 	}
+	q.waiting = slices.Delete(q.waiting, 0, len(calls)) // which forgets them
 	r.waiters = len(calls)
 	ctx, r.cancel = context.WithCancel(context.WithoutCancel(calls[0].ctx))
 	return ctx, calls
+}
+
+func (q *Queue[T]) weight(of T) int {
+	if q.Weight == nil {
+		return 1
+	}
+	return q.Weight(of)
 }
 
 // Waiting returns how many calls wait for a run.
