@@ -89,6 +89,40 @@ func TestQuery_ATenantCancelledMeanwhile(t *testing.T) {
 	})
 }
 
+// A request that reads while its tenant is cancelled and purged finds its tables
+// or is told: nothing falls through to public.
+func TestQuery_APurgeMeanwhile(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things, MaxConns: 4})
+	provision(t, db, "acme")
+	pgtest.Exec(t, url, `CREATE TABLE public.things AS SELECT 'public' AS owner;
+		DO $$ BEGIN FOR i IN 1..200 LOOP EXECUTE format('CREATE TABLE tenant_acme.more%s ()', i); END LOOP; END $$`)
+	underWay, purged := request(t, db, "acme"), make(chan error, 1)
+	go func() {
+		err := db.Cancel(t.Context(), slug(t, "acme"))
+		if err == nil {
+			err = db.Purge(t.Context(), slug(t, "acme"))
+		}
+		purged <- err
+	}()
+	for {
+		var n int
+		err := db.QueryRow(underWay, `SELECT count(*) FROM things`).Scan(&n)
+		if n > 0 || err != nil && !errors.Is(err, tenancy.ErrTenantCancelled) && !errors.Is(err, tenancy.ErrSchemaMissing) {
+			t.Fatalf("read %d rows of public, %v", n, err)
+		}
+		select {
+		case err := <-purged:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
 // request is the context of a request whose session was read just now.
 func request(t *testing.T, db *tenancy.DB, name string) context.Context {
 	t.Helper()
