@@ -16,17 +16,17 @@ import (
 type backend struct {
 	db   *DB
 	conn *pgx.Conn
-	// These are prepared once, when the connection is made. Where it keeps nothing
-	// that is prepared (a pooler), they are sent as text each time. enter is path,
-	// and asks for the tenant's status.
-	path, enter, begin, commit command
-	forget                     []command
-	direct                     bool // no pooler is between
-	keeps                      bool
-	known                      map[string]*pgconn.StatementDescription
-	plans                      map[planKey]*plan // nil: none are kept
-	met                        map[Slug]struct{}
-	bytes                      int // what the backend remembers of tenants and plans: see memory.go
+	// enter, begin, commit and forget are prepared once, when the connection is
+	// made. Where it keeps nothing that is prepared (a pooler), they are sent as
+	// text each time.
+	enter, begin, commit command
+	forget               []command
+	direct               bool // no pooler is between
+	keeps                bool
+	known                map[string]*pgconn.StatementDescription
+	plans                map[planKey]*plan // nil: none are kept
+	met                  map[Slug]struct{}
+	bytes                int // what the backend remembers of tenants and plans: see memory.go
 }
 
 // command is a statement of ours with no result that anybody reads.
@@ -42,19 +42,18 @@ func backendOf(conn *pgx.Conn) *backend {
 	return b
 }
 
-// pathSQL points a transaction at a tenant's schema: $1 is the search_path, $2
-// the schema and $3 the statement_timeout. It fails where the schema is gone, for
-// a search_path that leads nowhere raises no error and names would fall through
-// to public.
-const pathSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace`
+// enterSQL points a transaction at a tenant: $1 is the search_path, $2 the
+// schema, $3 the slug and $4 the statement_timeout. It fails where the schema is gone, for a search_path
+// that leads nowhere raises no error and names would fall through to public;
+// where the tenant is not active; and where the connection has had a temporary
+// table, which would be looked at before all others: transact drops those.
+const enterSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
+	1 / (pg_my_temp_schema() = 0)::int, 1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
 
-// noTemporary makes it fail where the connection has had a temporary table, which
-// would be looked at before all others: transact drops those. A pooler's
-// connection outlives ours, and DISCARD TEMP goes before pathSQL instead.
-const noTemporary = `, 1 / (pg_my_temp_schema() = 0)::int`
-
-// isActive makes it fail where the tenant, $4, is not active.
-const isActive = `, 1 / count(*) FROM public.tenants WHERE slug = $4 AND status = 'active'`
+// enterPooledSQL goes without that: a pooler's connection outlives ours, and
+// DISCARD TEMP goes before it.
+const enterPooledSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
+	1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
 
 // forgetSQL removes what a handler may have left on its connection for the
 // session's life: cursors, roles, settings, LISTEN, advisory locks, temporary
@@ -85,15 +84,15 @@ func (db *DB) ready(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	direct, path := pid == conn.PgConn().PID(), pathSQL
-	if direct {
-		path += noTemporary
+	direct, enter := pid == conn.PgConn().PID(), enterSQL
+	if !direct {
+		enter = enterPooledSQL
 	}
 	mode := conn.Config().DefaultQueryExecMode
 	b := &backend{
 		db: db, conn: conn, direct: direct, known: map[string]*pgconn.StatementDescription{}, met: map[Slug]struct{}{},
 		keeps: mode == pgx.QueryExecModeCacheStatement && (direct || db.keepsStatements),
-		path:  command{sql: path}, enter: command{sql: path + isActive}, begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
+		enter: command{sql: enter}, begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
 		// Deferred constraints are checked under the transaction's own search_path.
 		forget: []command{{sql: `SET CONSTRAINTS ALL IMMEDIATE`}},
 	}
@@ -124,7 +123,7 @@ func (b *backend) keep(ctx context.Context) error {
 	if !b.keeps || b.enter.kept != nil {
 		return nil
 	}
-	ours := []*command{&b.path, &b.enter, &b.begin, &b.commit}
+	ours := []*command{&b.enter, &b.begin, &b.commit}
 	for i := range b.forget {
 		ours = append(ours, &b.forget[i])
 	}
@@ -155,10 +154,10 @@ func (c command) send(p *pgconn.Pipeline, values ...[]byte) {
 	p.SendQueryParams(c.sql, values, nil, nil, nil)
 }
 
-// path are the arguments of enter, and but for the last those of path.
-func (s Slug) path(limit []byte) [][]byte {
+// path are the arguments of enter.
+func (s Slug) path() [][]byte {
 	text := make([]byte, 0, len(s.s)+len(`"tenant_", public, pg_temp`))
 	text = append(append(append(text, `"tenant_`...), s.s...), `", public, pg_temp`...)
 	schema := len(`"tenant_"`) + len(s.s)
-	return [][]byte{text, text[:schema], limit, text[len(`"tenant_`) : schema-1]}
+	return [][]byte{text, text[:schema], text[len(`"tenant_`) : schema-1]}
 }

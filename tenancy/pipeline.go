@@ -17,7 +17,6 @@ var errEnter = errors.New("the transaction could not be opened")
 // up to one Sync: one round trip, and one transaction where none is open.
 type message struct {
 	begins, enters bool // BEGIN, which is unset when it was sent; the tenant's search_path
-	asked          bool // the tenant's status is known
 	slug           Slug
 	statement      *statement
 	args           []any
@@ -88,11 +87,8 @@ func (m *message) open(ctx context.Context, p *pgconn.Pipeline, b *backend) (ans
 		command{sql: `DISCARD TEMP`}.send(p)
 		answers++
 	}
-	if m.enters && m.asked {
-		b.path.send(p, m.slug.path(statementLimit(ctx))[:3]...)
-		answers++
-	} else if m.enters {
-		b.enter.send(p, m.slug.path(statementLimit(ctx))...)
+	if m.enters {
+		b.enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
 		answers++
 	}
 	return answers

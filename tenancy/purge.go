@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -30,11 +29,6 @@ const purgeBatch = 50
 func (db *DB) Purge(ctx context.Context, slug Slug) error {
 	if err := db.beginPurge(ctx, slug); err != nil {
 		return err
-	}
-	select { // reads of requests that came before the cancellation find all tables or none
-	case <-time.After(2 * askedLately):
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	for {
 		dropped, err := db.dropBatch(ctx, slug)

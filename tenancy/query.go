@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,18 +17,16 @@ import (
 // not.
 //
 // It returns InTx's errors, and then the statement had no effect; rows are never
-// nil. A read does not ask again for the tenant's status within a second of the
-// request's session, with which it was read; a write always does, but for one
-// that a view hides. Code that sqlc generates takes a DB as it is, but for :copyfrom and
+// nil. Code that sqlc generates takes a DB as it is, but for :copyfrom and
 // :batch, which need InTx.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	tenant, err := db.usable(ctx)
+	slug, err := db.usable(ctx)
 	if err != nil {
 		return failed(err), err
 	}
-	found, err := db.query(ctx, tenant, sql, args)
+	found, err := db.query(ctx, slug, sql, args)
 	if sqlState(err) == codeStalePlan {
-		found, err = db.query(ctx, tenant, sql, args)
+		found, err = db.query(ctx, slug, sql, args)
 	}
 	if err != nil {
 		return failed(err), err
@@ -55,13 +52,8 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.Com
 	return found.CommandTag(), found.Err()
 }
 
-// askedLately is how old a request's session may be for a read not to ask again
-// whether its tenant is active. A request is served as if at the instant when its
-// session was read, which is after it came.
-const askedLately = time.Second
-
-func (db *DB) query(ctx context.Context, tenant Tenant, sql string, args []any) (*rows, error) {
-	tx, err := db.newTx(ctx, tenant.Slug)
+func (db *DB) query(ctx context.Context, slug Slug, sql string, args []any) (*rows, error) {
+	tx, err := db.newTx(ctx, slug)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +61,7 @@ func (db *DB) query(ctx context.Context, tenant Tenant, sql string, args []any) 
 	if statement == nil {
 		return tx.alone(ctx, sql, args)
 	}
-	m := &message{enters: true, slug: tenant.Slug, statement: statement, args: args}
-	m.asked = statement.reads && time.Since(tenant.asked) < askedLately
+	m := &message{enters: true, slug: slug, statement: statement, args: args}
 	if !statement.reads {
 		m.after = tx.backend.forget
 	}

@@ -21,8 +21,6 @@ type Tenant struct {
 	LastSignInAt  *time.Time
 	MigrateError  string // why the last migration failed; empty when it did not
 	PurgingSince  *time.Time
-
-	asked time.Time // a request's: when its session was, and with it the status
 }
 
 const tenantColumns = `slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at,

@@ -53,7 +53,6 @@ func (db *DB) findSessions(ctx context.Context, batch []*lookup) error {
 		hashes[i] = l.hash[:]
 	}
 	batch[0].leads = true
-	now := time.Now()
 	rows, err := db.sessions.Query(ctx, findSessionsSQL, hashes)
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (db *DB) findSessions(ctx context.Context, batch []*lookup) error {
 	for rows.Next() {
 		var i int
 		var data []byte
-		t := Tenant{Status: Active, asked: now}
+		t := Tenant{Status: Active}
 		if err := rows.Scan(&i, &data, &t.Slug.s, &t.PlanType, &t.SchemaVersion); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 // context's own end has it cancelled, and that is the better way.
 const statementGrace = time.Second
 
-// limitSQL sets a transaction's statement_timeout to $3; empty: as it is.
-const limitSQL = `set_config('statement_timeout', coalesce(nullif($3, ''), current_setting('statement_timeout')), true)`
+// limitSQL sets a transaction's statement_timeout to $4; empty: as it is.
+const limitSQL = `set_config('statement_timeout', coalesce(nullif($4, ''), current_setting('statement_timeout')), true)`
 
 // statementLimit is the statement_timeout of a transaction, in milliseconds: the
 // server ends by itself what nobody will wait for any more, also where the

@@ -31,24 +31,24 @@ const rollbackTimeout = 5 * time.Second
 // makes of it. A transaction that has begun before its tenant is cancelled may
 // finish. It costs one round trip beside fn's own: COMMIT.
 func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	tenant, err := db.usable(ctx)
+	slug, err := db.usable(ctx)
 	if err != nil {
 		return err
 	}
-	err = db.inTx(ctx, tenant.Slug, fn)
+	err = db.inTx(ctx, slug, fn)
 	if sqlState(err) == codeStalePlan {
-		err = db.inTx(ctx, tenant.Slug, fn)
+		err = db.inTx(ctx, slug, fn)
 	}
 	return err
 }
 
 // usable returns ctx's tenant once its tables are those that this program knows.
-func (db *DB) usable(ctx context.Context) (Tenant, error) {
+func (db *DB) usable(ctx context.Context) (Slug, error) {
 	tenant, err := TenantFrom(ctx)
-	if err == nil {
-		err = db.catchUp(ctx, tenant)
+	if err != nil {
+		return Slug{}, err
 	}
-	return tenant, err
+	return tenant.Slug, db.catchUp(ctx, tenant)
 }
 
 func (db *DB) inTx(ctx context.Context, slug Slug, fn func(tx pgx.Tx) error) error {
