@@ -16,17 +16,17 @@ import (
 type backend struct {
 	db   *DB
 	conn *pgx.Conn
-	// enter, begin, commit and forget are prepared once, when the connection is
-	// made. Where it keeps nothing that is prepared (a pooler), they are sent as
-	// text each time.
-	enter, begin, commit command
-	forget               []command
-	direct               bool // no pooler is between
-	keeps                bool
-	known                map[string]*pgconn.StatementDescription
-	plans                map[planKey]*plan // nil: none are kept
-	met                  map[Slug]struct{}
-	bytes                int // what the backend remembers of tenants and plans: see memory.go
+	// These are prepared once, when the connection is made. Where it keeps nothing
+	// that is prepared (a pooler), they are sent as text each time.
+	enter, enterToRead, begin, commit command
+
+	forget []command
+	direct bool // no pooler is between
+	keeps  bool
+	known  map[string]*pgconn.StatementDescription
+	plans  map[planKey]*plan // nil: none are kept
+	met    map[Slug]struct{}
+	bytes  int // what the backend remembers of tenants and plans: see memory.go
 }
 
 // command is a statement of ours with no result that anybody reads.
@@ -42,18 +42,25 @@ func backendOf(conn *pgx.Conn) *backend {
 	return b
 }
 
-// enterSQL points a transaction at a tenant: $1 is the search_path, $2 the
-// schema, $3 the slug and $4 the statement_timeout. It fails where the schema is gone, for a search_path
-// that leads nowhere raises no error and names would fall through to public;
-// where the tenant is not active; and where the connection has had a temporary
-// table, which would be looked at before all others: transact drops those.
-const enterSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
-	1 / (pg_my_temp_schema() = 0)::int, 1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
+// pathSQL points a transaction at a tenant: $1 is the search_path, $2 the schema
+// and $4 the statement_timeout. It fails where the schema is gone, for a
+// search_path that leads nowhere raises no error and names would fall through to
+// public.
+const pathSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace`
 
-// enterPooledSQL goes without that: a pooler's connection outlives ours, and
-// DISCARD TEMP goes before it.
-const enterPooledSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace,
-	1 / count(*) FROM public.tenants WHERE slug = $3 AND status = 'active'`
+// noTemporary makes it fail where the connection has had a temporary table, which
+// would be looked at before all others: transact drops those. A pooler's
+// connection outlives ours, and DISCARD TEMP goes before it instead.
+const noTemporary = `, 1 / (pg_my_temp_schema() = 0)::int`
+
+// ofActive keeps it from having any effect where the tenant, $3, is not active.
+// Then it has no row, which is enough before a statement that only reads: it
+// finds no table of a tenant, and what it answers is given to nobody. Before any
+// other, orFail makes it an error.
+const (
+	orFail   = `, 1 / count(*)`
+	ofActive = ` FROM public.tenants WHERE slug = $3 AND status = 'active'`
+)
 
 // forgetSQL removes what a handler may have left on its connection for the
 // session's life: cursors, roles, settings, LISTEN, advisory locks, temporary
@@ -84,15 +91,15 @@ func (db *DB) ready(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	direct, enter := pid == conn.PgConn().PID(), enterSQL
-	if !direct {
-		enter = enterPooledSQL
+	direct, path := pid == conn.PgConn().PID(), pathSQL
+	if direct {
+		path += noTemporary
 	}
 	mode := conn.Config().DefaultQueryExecMode
 	b := &backend{
 		db: db, conn: conn, direct: direct, known: map[string]*pgconn.StatementDescription{}, met: map[Slug]struct{}{},
 		keeps: mode == pgx.QueryExecModeCacheStatement && (direct || db.keepsStatements),
-		enter: command{sql: enter}, begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
+		enter: command{sql: path + orFail + ofActive}, enterToRead: command{sql: path + ofActive}, begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
 		// Deferred constraints are checked under the transaction's own search_path.
 		forget: []command{{sql: `SET CONSTRAINTS ALL IMMEDIATE`}},
 	}
@@ -123,7 +130,7 @@ func (b *backend) keep(ctx context.Context) error {
 	if !b.keeps || b.enter.kept != nil {
 		return nil
 	}
-	ours := []*command{&b.enter, &b.begin, &b.commit}
+	ours := []*command{&b.enter, &b.enterToRead, &b.begin, &b.commit}
 	for i := range b.forget {
 		ours = append(ours, &b.forget[i])
 	}
@@ -154,7 +161,7 @@ func (c command) send(p *pgconn.Pipeline, values ...[]byte) {
 	p.SendQueryParams(c.sql, values, nil, nil, nil)
 }
 
-// path are the arguments of enter.
+// path are the arguments of enter and enterToRead, but for the last.
 func (s Slug) path() [][]byte {
 	text := make([]byte, 0, len(s.s)+len(`"tenant_", public, pg_temp`))
 	text = append(append(append(text, `"tenant_`...), s.s...), `", public, pg_temp`...)

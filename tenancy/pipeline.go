@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 		return nil, err
 	}
 	m.begins = false
-	if err := skip(p, before); err != nil {
+	if err := opened(p, before, m.enters); err != nil {
 		b.drop(m) // a plan was perhaps not made
 		return nil, errors.Join(fmt.Errorf("%w: %w", errEnter, err), closed(p))
 	}
@@ -87,8 +88,12 @@ func (m *message) open(ctx context.Context, p *pgconn.Pipeline, b *backend) (ans
 		command{sql: `DISCARD TEMP`}.send(p)
 		answers++
 	}
+	enter := b.enter
+	if m.enters && m.statement.reads {
+		enter = b.enterToRead
+	}
 	if m.enters {
-		b.enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
+		enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
 		answers++
 	}
 	return answers
@@ -108,9 +113,10 @@ func (b *backend) prepared(ctx context.Context, m *message) (*pgconn.StatementDe
 		return nil, err
 	}
 	// The transaction that BEGIN was sent for is the one that goes on.
+	entered := m.enters
 	m.enters = m.enters && !m.begins
 	m.begins = false
-	if err := skip(p, before); err != nil {
+	if err := opened(p, before, entered); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", errEnter, err), closed(p))
 	}
 	if err := skip(p, 1); err != nil {
@@ -123,6 +129,27 @@ func (b *backend) prepared(ctx context.Context, m *message) (*pgconn.StatementDe
 	}
 	b.remember(name, kept)
 	return kept, nil
+}
+
+// opened reads the answers of what goes before the statement, whose last, where
+// the tenant was entered, has a row for an active one.
+func opened(p *pgconn.Pipeline, answers int, entered bool) error {
+	if !entered {
+		return skip(p, answers)
+	}
+	if err := skip(p, answers-1); err != nil {
+		return err
+	}
+	answer, err := p.GetResults()
+	result, ok := answer.(*pgconn.ResultReader)
+	if !ok {
+		return cmp.Or(err, errEnter)
+	}
+	tag, err := result.Close()
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrTenantCancelled
+	}
+	return err
 }
 
 // skip reads answers that nobody is interested in.

@@ -72,17 +72,30 @@ func TestQuery_ATenantCancelledMeanwhile(t *testing.T) {
 		if err := db.Cancel(t.Context(), slug(t, "acme")); err != nil {
 			t.Fatal(err)
 		}
-		read := func(ctx context.Context) error { return db.QueryRow(ctx, `SELECT count(*) FROM things`).Scan(new(int)) }
 		for name, ctx := range map[string]context.Context{"a job": acme, "a request": underWay} {
-			if _, err := db.Exec(ctx, `INSERT INTO things (owner) VALUES ('nobody')`); !errors.Is(err, tenancy.ErrTenantCancelled) {
-				t.Errorf("%s writes: %v, want ErrTenantCancelled", name, err)
+			want := func(what string, err error) {
+				t.Helper()
+				if !errors.Is(err, tenancy.ErrTenantCancelled) {
+					t.Errorf("%s, %s: %v, want ErrTenantCancelled", name, what, err)
+				}
 			}
-			if err := read(ctx); !errors.Is(err, tenancy.ErrTenantCancelled) {
-				t.Errorf("%s reads: %v, want ErrTenantCancelled", name, err)
+			for range 4 { // unknown to the connection, then known, then with a plan of its own
+				for _, sql := range []string{`SELECT count(*) FROM things`, `SELECT 1`, `SELECT count(*) FROM public.tenants`} {
+					want(sql, db.QueryRow(ctx, sql).Scan(new(int)))
+					want(sql+" in a transaction", db.InTx(ctx, func(tx pgx.Tx) error {
+						want(sql+" in a transaction", tx.QueryRow(ctx, sql).Scan(new(int)))
+						_, err := tx.Exec(ctx, `UPDATE public.tenants SET plan_type = 'mine'`)
+						want("a write after it", err)
+						return nil
+					}))
+				}
+				_, err := db.Exec(ctx, `UPDATE public.tenants SET plan_type = 'mine'`)
+				want("a write", err)
+				want("a transaction", db.InTx(ctx, effectless(t, name)))
 			}
-			if err := db.InTx(ctx, effectless(t, name)); !errors.Is(err, tenancy.ErrTenantCancelled) {
-				t.Errorf("%s opens a transaction: %v, want ErrTenantCancelled", name, err)
-			}
+		}
+		if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.tenants WHERE plan_type = 'mine'`); n != 0 {
+			t.Error("a write had an effect")
 		}
 	})
 }

@@ -35,10 +35,9 @@ const (
 type Lanes struct {
 	mu      sync.Mutex
 	lanes   []lane
-	homes   map[string]*home   // of every tenant that was ever met
+	homes   map[string]int     // the lane of every tenant that was ever met
 	tenants map[string]*tenant // those that hold or wait for a connection
 	queue   []*waiter          // in the order of arrival
-	uses    int                // of all lanes together, of late
 	most    int                // connections that one tenant may hold
 
 	acquired atomic.Int64 // how often
@@ -49,16 +48,13 @@ type Lanes struct {
 // connection in the pool, or makes one.
 type lane struct {
 	pool     *pgxpool.Pool
-	size     int
 	free     int
-	uses     int  // how often its tenants came, of late
 	returned int  // how often a connection came back
 	stuck    bool // somebody has waited for a moment in vain, and none came back since
 }
 
 type tenant struct {
-	*home
-	held, waiting int
+	home, held, waiting int
 }
 
 type waiter struct {
@@ -74,7 +70,7 @@ func New(conns int, split bool, open func(conns int) (*pgxpool.Pool, error)) (*L
 	if split {
 		n = max(1, min(mostLanes, conns/leastConns))
 	}
-	l := &Lanes{homes: map[string]*home{}, tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
+	l := &Lanes{homes: map[string]int{}, tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
 	if !split {
 		l.most = conns
 	}
@@ -90,7 +86,7 @@ func New(conns int, split bool, open func(conns int) (*pgxpool.Pool, error)) (*L
 			}
 			return nil, err
 		}
-		l.lanes = append(l.lanes, lane{pool: pool, size: size, free: size})
+		l.lanes = append(l.lanes, lane{pool: pool, free: size})
 	}
 	return l, nil
 }
@@ -156,4 +152,15 @@ func (l *Lanes) Acquired() (n int64, took time.Duration) {
 func (c *Conn) Release() {
 	c.Conn.Release()
 	c.lanes.leave(c.lane, c.name)
+}
+
+// home is the tenant's lane: the next in turn when the tenant is met first, so
+// that few tenants are spread as evenly as many. l.mu is held.
+func (l *Lanes) home(name string) int {
+	n, known := l.homes[name]
+	if !known {
+		n = len(l.homes) % len(l.lanes)
+		l.homes[name] = n
+	}
+	return n
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,46 +82,6 @@ func TestLanes_ATenantKeepsItsConnections(t *testing.T) {
 	}
 	if len(backends) > 2 {
 		t.Errorf("%d backends served one tenant, want those of one lane", len(backends))
-	}
-}
-
-// The lane of a tenant that asks for more than the others is left to it.
-func TestLanes_OthersMoveAwayFromABusyTenant(t *testing.T) {
-	t.Parallel()
-	l := newLanes(t, 8)
-	use := func(name string) uint32 {
-		c := acquire(t, l, name)
-		defer c.Release()
-		return c.Conn.Conn().PgConn().PID()
-	}
-	served := func() (by map[string]uint32) {
-		by = map[string]uint32{}
-		for i := range 40 {
-			by[fmt.Sprint("t", i)] = use(fmt.Sprint("t", i))
-		}
-		return by
-	}
-	before := served()
-	for range 50 {
-		served()
-	}
-	if after := served(); !maps.Equal(before, after) {
-		t.Error("tenants that are alike have moved")
-	}
-	for range 400 {
-		served()
-		for range 60 {
-			use("t0")
-		}
-	}
-	after, beside := served(), 0
-	for name, pid := range after {
-		if name != "t0" && pid == after["t0"] {
-			beside++
-		}
-	}
-	if after["t0"] != before["t0"] || beside > 2 {
-		t.Errorf("%d other tenants are beside the one that has most of the work (which moved: %t)", beside, after["t0"] != before["t0"])
 	}
 }
 

@@ -12,15 +12,14 @@ func (l *Lanes) enter(ctx context.Context, name string) (int, error) {
 	l.mu.Lock()
 	t := l.tenants[name]
 	if t == nil {
-		t = &tenant{home: l.homeOf(name)}
+		t = &tenant{home: l.home(name)}
 		l.tenants[name] = t
 	}
-	l.count(t.home)
-	if n, ok := l.take(t, l.lanes[t.lane].stuck); ok {
+	if n, ok := l.take(t, l.lanes[t.home].stuck); ok {
 		l.mu.Unlock()
 		return n, nil
 	}
-	w := &waiter{tenant: t, seen: l.lanes[t.lane].returned, granted: make(chan int, 1)}
+	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
 	t.waiting++
 	l.mu.Unlock()
@@ -49,12 +48,12 @@ func (l *Lanes) wait(ctx context.Context, name string, w *waiter) (int, error) {
 func (l *Lanes) impatient(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lane := &l.lanes[w.tenant.lane]
-	if w.seen == lane.returned {
-		lane.stuck = true
+	home := &l.lanes[w.tenant.home]
+	if w.seen == home.returned {
+		home.stuck = true
 		l.serve()
 	}
-	w.seen = lane.returned
+	w.seen = home.returned
 }
 
 // giveUp leaves the queue. A place that was granted at that very instant is
@@ -93,7 +92,7 @@ func (l *Lanes) take(t *tenant, borrow bool) (int, bool) {
 		return 0, false
 	}
 	for i := range l.lanes {
-		n := (t.lane + i) % len(l.lanes)
+		n := (t.home + i) % len(l.lanes)
 		if l.lanes[n].free > 0 {
 			l.lanes[n].free--
 			t.held++
@@ -116,7 +115,7 @@ func (l *Lanes) serve() {
 		if free == 0 {
 			return false
 		}
-		n, ok := l.take(w.tenant, l.lanes[w.tenant.lane].stuck)
+		n, ok := l.take(w.tenant, l.lanes[w.tenant.home].stuck)
 		if ok {
 			free--
 			w.tenant.waiting--
