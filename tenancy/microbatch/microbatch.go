@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"example.com/subproduct/tenancy/panics"
 )
@@ -17,7 +18,9 @@ type Queue[T any] struct {
 	Most   int         // what the calls of a run may weigh together
 	Weight func(T) int // of a call; nil: each weighs 1. One that weighs more than Most runs alone
 	// Run does what the calls ask for, in the order in which they came. ctx has the
-	// values of the first call's, and ends when nobody waits for any of them.
+	// values of the first call's, and ends with the last deadline of them all. Who
+	// leaves before has nothing cancelled: it may be soon done, and a pooler may
+	// suffer from requests to cancel.
 	Run func(ctx context.Context, calls []T) error
 
 	mu      sync.Mutex
@@ -26,23 +29,30 @@ type Queue[T any] struct {
 }
 
 type call[T any] struct {
-	ctx  context.Context
-	of   T
-	run  *run // nil: it waits
-	done chan struct{}
-	err  error // of its run; set before done is closed
+	ctx   context.Context
+	of    T
+	until time.Time // its deadline
+	run   *run      // nil: it waits
+	done  chan struct{}
+	err   error // of its run; set before done is closed
 }
 
 type run struct {
-	waiters int
-	cancel  context.CancelFunc
+	until  time.Time
+	cancel context.CancelFunc
 }
+
+// longest is for calls without a deadline.
+const longest = 30 * time.Second
 
 // Do returns what Run says of the call. When ctx ends first it returns ctx's
 // error: a call that still waited is dropped, one under way goes on for those
 // who wait for others of its run, and may still be using it.
 func (q *Queue[T]) Do(ctx context.Context, of T) error {
-	c := &call[T]{ctx: ctx, of: of, done: make(chan struct{})}
+	c := &call[T]{ctx: ctx, of: of, until: time.Now().Add(longest), done: make(chan struct{})}
+	if deadline, limited := ctx.Deadline(); limited {
+		c.until = deadline
+	}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, c)
 	if q.busy < q.AtOnce {
@@ -68,8 +78,7 @@ func (q *Queue[T]) Do(ctx context.Context, of T) error {
 	return ctx.Err()
 }
 
-// leave reports whether the call was the last that somebody waited for in its
-// run, which ends then.
+// leave reports whether the call's run ends at the same time as its ctx.
 func (q *Queue[T]) leave(c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -77,12 +86,7 @@ func (q *Queue[T]) leave(c *call[T]) bool {
 		q.waiting = slices.DeleteFunc(q.waiting, func(other *call[T]) bool { return other == c })
 		return false
 	}
-	c.run.waiters--
-	if c.run.waiters > 0 {
-		return false
-	}
-	c.run.cancel()
-	return true
+	return !c.until.Before(c.run.until) && !time.Now().Before(c.until)
 }
 
 func (q *Queue[T]) work() {
@@ -112,14 +116,16 @@ func (q *Queue[T]) next() (ctx context.Context, calls []*call[T]) {
 			break
 		}
 		c.run, calls = r, append(calls, c)
+		if c.until.After(r.until) {
+			r.until = c.until
+		}
 	}
 	if calls == nil {
 		q.busy--
 		return nil, nil
 	}
 	q.waiting = slices.Delete(q.waiting, 0, len(calls)) // which forgets them
-	r.waiters = len(calls)
-	ctx, r.cancel = context.WithCancel(context.WithoutCancel(calls[0].ctx))
+	ctx, r.cancel = context.WithDeadline(context.WithoutCancel(calls[0].ctx), r.until)
 	return ctx, calls
 }
 

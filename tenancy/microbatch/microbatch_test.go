@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"example.com/subproduct/tenancy/microbatch"
 )
@@ -17,6 +19,7 @@ var errRefused = errors.New("refused")
 // told how to end.
 type queue struct {
 	microbatch.Queue[string]
+	mu   sync.Mutex
 	runs []string // the calls of each that has begun
 	end  chan error
 }
@@ -25,7 +28,9 @@ func newQueue() *queue {
 	q := &queue{end: make(chan error)}
 	q.AtOnce, q.Most = 1, 3
 	q.Run = func(ctx context.Context, calls []string) error {
+		q.mu.Lock()
 		q.runs = append(q.runs, strings.Join(calls, " "))
+		q.mu.Unlock()
 		select {
 		case err := <-q.end:
 			return err
@@ -47,6 +52,8 @@ func (q *queue) call(ctx context.Context, name string) <-chan error {
 func (q *queue) wantRuns(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if !slices.Equal(q.runs, want) {
 		t.Fatalf("runs of %q, want %q", q.runs, want)
 	}
@@ -80,42 +87,44 @@ func TestQueue_CallsThatComeMeanwhileRunTogether(t *testing.T) {
 }
 
 // Who leaves while they wait is in no run; who leaves a run harms nobody who
-// shares it; a run that nobody waits for ends.
+// shares it; it ends with the last deadline.
 func TestQueue_WhoLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
-		soon, leave := context.WithCancel(t.Context())
-		later, leaveLater := context.WithCancel(t.Context())
-		a := q.call(t.Context(), "a")
+		short, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		long, end := context.WithTimeout(t.Context(), 3*time.Second)
+		defer end()
 		dropped, leaveAtOnce := context.WithCancel(t.Context())
-		b, c, d := q.call(dropped, "b"), q.call(soon, "c"), q.call(later, "d")
+		leaving, leave := context.WithTimeout(t.Context(), 2*time.Second)
+		a := q.call(t.Context(), "a")
+		b, c, d, e := q.call(dropped, "b"), q.call(leaving, "c"), q.call(short, "d"), q.call(long, "e")
 		leaveAtOnce()
 		want(t, b, context.Canceled)
 		q.end <- nil
 		want(t, a, nil)
-		q.wantRuns(t, "a", "c d")
-		e := q.call(t.Context(), "e")
+		q.wantRuns(t, "a", "c d e")
+		f := q.call(t.Context(), "f")
 		leave()
 		want(t, c, context.Canceled)
-		q.wantRuns(t, "a", "c d")
-		leaveLater()
-		want(t, d, context.Canceled)
-		q.wantRuns(t, "a", "c d", "e")
+		want(t, d, context.DeadlineExceeded)
+		q.wantRuns(t, "a", "c d e")
+		want(t, e, context.DeadlineExceeded)
+		q.wantRuns(t, "a", "c d e", "f")
 		q.end <- nil
-		want(t, e, nil)
+		want(t, f, nil)
 	})
 }
 
-// The last to leave is told what became of the call, where it went well after
-// all.
+// Whose deadline is the run's is told what became of it, where it went well
+// after all.
 func TestQueue_TheLastToLeaveHearsOfSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
-		q.Run = func(ctx context.Context, _ []string) error { <-ctx.Done(); return nil }
-		ctx, leave := context.WithCancel(t.Context())
-		a := q.call(ctx, "a")
-		leave()
-		want(t, a, nil)
+		q.Run = func(ctx context.Context, _ []string) error { <-ctx.Done(); time.Sleep(time.Second); return nil }
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		want(t, q.call(ctx, "a"), nil)
 	})
 }
 
