@@ -88,11 +88,11 @@ func (m *message) open(ctx context.Context, p *pgconn.Pipeline, b *backend) (ans
 		command{sql: `DISCARD TEMP`}.send(p)
 		answers++
 	}
-	enter := b.enter
-	if m.enters && m.statement.reads {
-		enter = b.enterToRead
-	}
 	if m.enters {
+		enter := b.enter
+		if m.statement.reads {
+			enter = b.enterToRead
+		}
 		enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
 		answers++
 	}
