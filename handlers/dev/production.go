@@ -10,17 +10,9 @@ import (
 	"example.com/subproduct/handlers/server"
 )
 
-// Run is not part of a production build.
-func Run(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
-	return ErrNotBuilt
-}
+// These commands are not part of a production build.
+var Run, Conformance, Add = notBuilt, notBuilt, notBuilt
 
-// Conformance is not part of a production build.
-func Conformance(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
-	return ErrNotBuilt
-}
-
-// Add is not part of a production build.
-func Add(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
+func notBuilt(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
 	return ErrNotBuilt
 }
