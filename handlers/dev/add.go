@@ -4,11 +4,8 @@ package dev
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"strings"
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/generator"
@@ -25,24 +22,14 @@ bool, date, timestamp and uuid. Every field is required, unless :optional stands
 `
 
 // Add makes a resource of the product whose source is in the current folder: see
-// generator.Add. It returns an error that wraps server.ErrUsage for a call that
-// is wrong or not possible there.
+// generator.Add, whose errors it returns.
 func Add(_ context.Context, _ server.Product, args []string, _ config.Lookup, out io.Writer) error {
-	var said strings.Builder
 	set := flag.NewFlagSet("add", flag.ContinueOnError)
-	set.SetOutput(&said)
-	set.Usage = func() { said.WriteString(addUsage); set.PrintDefaults() }
+	set.Usage = func() { _, _ = io.WriteString(set.Output(), addUsage); set.PrintDefaults() }
 	singular := set.String("singular", "", "the resource's singular, where it does not follow from the plural; stands before it")
-	switch err := set.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, _ = io.WriteString(out, said.String())
+	rest, err := server.ParseFlags(set, args, out)
+	if err != nil {
 		return err
-	case err != nil:
-		return fmt.Errorf("%w: %s", server.ErrUsage, strings.TrimSpace(said.String()))
 	}
-	err := generator.Add(generator.Target{Root: "."}, *singular, set.Args(), out)
-	if generator.Refused(err) {
-		return usage{err}
-	}
-	return err
+	return generator.Add(generator.Target{Root: "."}, *singular, rest, out)
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/server"
@@ -32,9 +31,7 @@ type flags struct {
 
 func parseFlags(args []string, out io.Writer) (flags, error) {
 	var f flags
-	var said strings.Builder
 	set := flag.NewFlagSet("dev", flag.ContinueOnError)
-	set.SetOutput(&said)
 	set.StringVar(&f.appAddr, "app-addr", "127.0.0.1:8080", "where the app listens")
 	set.StringVar(&f.platformAddr, "platform-addr", "127.0.0.1:8090", "where the platform simulator listens")
 	set.StringVar(&f.data, "data", defaultData, "folder that keeps the data")
@@ -44,16 +41,11 @@ func parseFlags(args []string, out io.Writer) (flags, error) {
 	set.StringVar(&f.webhookURL, "webhook-url", "http://127.0.0.1:8080/webhooks/platform", "with --platform-only: the product's webhook endpoint")
 	set.StringVar(&f.callbackURL, "callback-url", "http://127.0.0.1:8080/sso/callback", "with --platform-only: the product's callback address")
 	set.StringVar(&f.healthURL, "health-url", "http://127.0.0.1:8080/healthz", "with --platform-only: the product's health-check URL")
-	switch err := set.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, _ = io.WriteString(out, said.String())
-		return f, err
-	case err != nil:
-		return f, fmt.Errorf("%w: %s", server.ErrUsage, strings.TrimSpace(said.String()))
-	case set.NArg() > 0:
-		return f, fmt.Errorf("%w: dev takes flags only, got %q", server.ErrUsage, set.Args())
+	rest, err := server.ParseFlags(set, args, out)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%w: dev takes flags only, got %q", server.ErrUsage, rest)
 	}
-	return f, nil
+	return f, err
 }
 
 // level is LOG_LEVEL, or warnings only: the addresses are what matters.

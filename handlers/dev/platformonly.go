@@ -12,6 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/handlers/server"
 )
 
 // runPlatformOnly serves the simulator alone, for a product that is started
@@ -54,7 +55,7 @@ func (d *stack) registration() (p simulator.Product, err error) {
 	p.Slug = r.Text("APP_SLUG", d.product.Slug)
 	p.APIKey, p.WebhookSecret = r.Secret("PLATFORM_API_KEY").Reveal(), r.Secret("WEBHOOK_SECRET").Reveal()
 	if err := r.Err(); err != nil {
-		return p, usage{err}
+		return p, server.Usage(err)
 	}
 	p.Name = p.Slug
 	return p, nil

@@ -12,6 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 )
 
@@ -28,10 +29,10 @@ func (d *stack) configure() (err error) {
 	own := func(name string) (string, bool) { v, ok := settings[name]; return v, ok }
 	env, err := config.WithDotEnv(d.env, ".env")
 	if err != nil {
-		return usage{err}
+		return server.Usage(err)
 	}
 	if d.config, err = config.LoadDev(own, env, d.product.Settings); err != nil {
-		return usage{fmt.Errorf("a setting of the product is not usable:\n%w", err)}
+		return server.Usage(fmt.Errorf("a setting of the product is not usable:\n%w", err))
 	}
 	d.platform, err = simulator.New(simulator.Options{
 		PublicURL:    platformURL,

@@ -33,16 +33,23 @@ func (c CLI) Own(own Command) func(context.Context, []string) error {
 
 // parse reads the flags of a command.
 func (c CLI) parse(command Command, args []string) (rest []string, err error) {
-	var said strings.Builder
 	set := flag.NewFlagSet(command.Name, flag.ContinueOnError)
-	set.SetOutput(&said)
 	if command.Flags != nil {
 		command.Flags(set)
 	}
+	return ParseFlags(set, args, c.Stdout)
+}
+
+// ParseFlags reads a command's flags, and returns what is left. It returns
+// flag.ErrHelp when it has printed the help to out, and an error that wraps
+// ErrUsage for arguments that it refuses.
+func ParseFlags(set *flag.FlagSet, args []string, out io.Writer) (rest []string, err error) {
+	var said strings.Builder
+	set.SetOutput(&said)
 	err = set.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		_, _ = io.WriteString(c.Stdout, said.String())
+		_, _ = io.WriteString(out, said.String())
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", ErrUsage, strings.TrimSpace(said.String()))
@@ -60,10 +67,12 @@ func (c CLI) noArgs(name string, args []string) error {
 }
 
 func unusable(err error) error {
-	return usage{fmt.Errorf("the configuration is not usable:\n%w\n(.env.example describes every setting)", err)}
+	return Usage(fmt.Errorf("the configuration is not usable:\n%w\n(.env.example describes every setting)", err))
 }
 
-// usage is an error that is ErrUsage as well, in its own words.
+// Usage is an error that is ErrUsage as well, in its own words.
+func Usage(err error) error { return usage{err} }
+
 type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }
@@ -75,7 +84,7 @@ func asUsage(err error) error {
 	case errors.Is(err, flag.ErrHelp):
 		return flag.ErrHelp
 	case errors.Is(err, commands.ErrUsage), errors.Is(err, send.ErrUsage), errors.Is(err, tenancy.ErrBadSlug):
-		return usage{err}
+		return Usage(err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/mod/module"
 
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 )
 
@@ -23,7 +24,7 @@ func parseInit(args []string, out io.Writer) (o *origin, withoutSample bool, err
 	set.StringVar(&o.slug, "slug", "", "the product's slug at the platform: acme-billing")
 	set.StringVar(&o.ownModule, "module", "", "a module path of your own; without it the path stays, which nothing outside imports")
 	set.BoolVar(&withoutSample, "without-sample", false, "take the sample, notes, away")
-	rest, err := parseFlags(set, args, out)
+	rest, err := server.ParseFlags(set, args, out)
 	if err != nil {
 		return nil, false, err
 	}
@@ -32,7 +33,7 @@ func parseInit(args []string, out io.Writer) (o *origin, withoutSample bool, err
 		wrong = append(wrong, fmt.Errorf("init takes flags only, got %q", rest))
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, false, fmt.Errorf("%w:\n%w", ErrUsage, err)
+		return nil, false, fmt.Errorf("%w:\n%w", server.ErrUsage, err)
 	}
 	return o, withoutSample, nil
 }
@@ -70,21 +71,4 @@ func checkModule(path string) error {
 		return fmt.Errorf("--module: %w; one like github.com/acme/billing", err)
 	}
 	return nil
-}
-
-// ErrUsage is wrapped by the error for arguments that are refused.
-var ErrUsage = errors.New("wrong call")
-
-// parseFlags reads flags, and returns what is left.
-func parseFlags(set *flag.FlagSet, args []string, out io.Writer) ([]string, error) {
-	var said strings.Builder
-	set.SetOutput(&said)
-	switch err := set.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		_, _ = io.WriteString(out, said.String())
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s", ErrUsage, strings.TrimSpace(said.String()))
-	}
-	return set.Args(), nil
 }

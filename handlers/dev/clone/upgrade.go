@@ -13,13 +13,15 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
+
+	"example.com/subproduct/handlers/server"
 )
 
 // Upgrade is the command `upgrade` in the product in dir. It returns
-// flag.ErrHelp when it has printed its help, and an error that wraps ErrUsage
-// for arguments that it refuses. Before anything is written everything is
-// checked. Where the result does not build, or the product's suite fails, the
-// tree stays.
+// flag.ErrHelp when it has printed its help, and an error that wraps
+// server.ErrUsage for arguments that it refuses. Before anything is written
+// everything is checked. Where the result does not build, or the product's suite
+// fails, the tree stays.
 func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) error {
 	set := flag.NewFlagSet("upgrade", flag.ContinueOnError)
 	set.Usage = func() {
@@ -27,12 +29,12 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 		set.PrintDefaults()
 	}
 	dryRun := set.Bool("dry-run", false, "say what would be done, and do nothing")
-	rest, err := parseFlags(set, args, out)
+	rest, err := server.ParseFlags(set, args, out)
 	if err != nil {
 		return err
 	}
 	if len(rest) == 0 || len(rest) > 2 || slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") }) {
-		return fmt.Errorf("%w: upgrade [--dry-run] DIR|URL [REF], got %q", ErrUsage, rest)
+		return fmt.Errorf("%w: upgrade [--dry-run] DIR|URL [REF], got %q", server.ErrUsage, rest)
 	}
 	work, err := os.MkdirTemp("", "upgrade")
 	if err != nil {

@@ -17,23 +17,18 @@ import (
 	"time"
 )
 
-// Errors of Run that its caller tells apart.
-var (
-	// ErrUsage is wrapped by the error of a wrong call or a missing setting.
-	ErrUsage = errors.New("the target cannot be checked")
-	// ErrBroken says that the target breaks a rule, or was not seen to keep it
-	// in the time of a run.
-	ErrBroken = errors.New("the contract is broken")
-)
+// ErrBroken says that the target breaks a rule, or was not seen to keep it in
+// the time of a run.
+var ErrBroken = errors.New("the contract is broken")
 
 // runLimit bounds a whole run: a target that answers nothing is not worth more.
 const runLimit = time.Minute
 
 // Run is the command `conformance --target URL --platform-addr ADDR`. It judges
-// all rules and prints the table, or JSON. It returns ErrUsage for a wrong call
-// or missing settings (each named), ErrBroken when a rule is broken, and other
-// errors when there is nothing to judge: the address is taken, the target does
-// not answer.
+// all rules and prints the table, or JSON. It returns server.ErrUsage for a wrong
+// call or missing settings (each named), ErrBroken when a rule is broken, and
+// other errors when there is nothing to judge: the address is taken, the target
+// does not answer.
 func Run(ctx context.Context, args []string, env func(string) (string, bool), stdout io.Writer) error {
 	s, err := parse(args, env, stdout)
 	if errors.Is(err, flag.ErrHelp) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/subproduct/handlers/config"
+	"example.com/subproduct/handlers/server"
 )
 
 // settings are what a run knows of the product that it judges.
@@ -26,17 +27,14 @@ type settings struct {
 	appSlug, apiKey, secret string
 }
 
-// parse reads flags and environment. Its error wraps ErrUsage and names
+// parse reads flags and environment. Its error is server.ErrUsage and names
 // everything that is missing or wrong, never a value that is secret.
 func parse(args []string, env func(string) (string, bool), out io.Writer) (settings, error) {
 	var s settings
 	var target string
 	set := s.flags(&target)
-	set.SetOutput(out)
-	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if _, err := server.ParseFlags(set, args, out); err != nil {
 		return s, err
-	} else if err != nil {
-		return s, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	wrong := s.check(target, set)
 	r := config.NewReader(env)
@@ -45,7 +43,7 @@ func parse(args []string, env func(string) (string, bool), out io.Writer) (setti
 	s.secret = r.RequiredSecret("WEBHOOK_SECRET", "").Reveal()
 	wrong = append(wrong, r.Err())
 	if err := errors.Join(wrong...); err != nil {
-		return s, fmt.Errorf("%w:\n%w", ErrUsage, err)
+		return s, server.Usage(fmt.Errorf("the target cannot be checked:\n%w", err))
 	}
 	return s, nil
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"example.com/subproduct/handlers/server"
 )
 
 // Target is the product that gets a resource.
@@ -23,16 +25,13 @@ type Target struct {
 	Product string // the import path of handlers; empty: Module and /handlers
 }
 
-// Refused reports whether the error says that the call was wrong or is not
-// possible in this product, and what to do.
-func Refused(err error) bool { return errors.As(err, &refusal{}) }
-
 // Add makes the resource of the arguments, as Parse reads them, and prints what
-// it has done. On an error nothing was written.
+// it has done. On an error nothing was written. It is server.ErrUsage where the
+// call was wrong or is not possible in this product, and says what to do.
 func Add(t Target, singular string, args []string, out io.Writer) error {
 	r, err := Parse(singular, args)
 	if err != nil {
-		return refusal{err}
+		return server.Usage(err)
 	}
 	if err := t.complete(); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package generator_test
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/subproduct/handlers/dev/generator"
+	"example.com/subproduct/handlers/server"
 )
 
 func read(t *testing.T, dir, name string) string {
@@ -66,7 +68,7 @@ func TestAdd_Twice(t *testing.T) {
 	}{
 		{"invoices number:string", false}, {"invoices number:string", true}, {"payments amount:numeric", false},
 	} {
-		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); generator.Refused(err) != c.refused || !c.refused && err != nil {
+		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); errors.Is(err, server.ErrUsage) != c.refused || !c.refused && err != nil {
 			t.Errorf("%s: %v", c.call, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"example.com/subproduct/handlers/server"
 )
 
 // product is what is there already.
@@ -154,7 +156,5 @@ func (p *product) nextMigration() (int, error) {
 	return last + 1, nil
 }
 
-// refusal is the error of a call that is wrong, or not possible here.
-type refusal struct{ error }
-
-func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
+// refuse is the error of a call that is wrong, or not possible here.
+func refuse(format string, args ...any) error { return server.Usage(fmt.Errorf(format, args...)) }

@@ -2,6 +2,7 @@ package generator_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/handlers/dev/generator"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -74,7 +76,7 @@ func TestAdd_RefusesWithTheReason(t *testing.T) {
 			}
 			had := fingerprint(t, dir)
 			err := generator.Add(target(t, dir), "", strings.Fields(call), io.Discard)
-			if err == nil || !generator.Refused(err) || !strings.Contains(err.Error(), want) {
+			if err == nil || !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want a refusal that says %q", err, want)
 			}
 			if fingerprint(t, dir) != had {
