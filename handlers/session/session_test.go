@@ -156,7 +156,7 @@ func TestSession_ThatEndedStaysEnded(t *testing.T) {
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	site.Subscribe(t, "evil")
 	b := site.SignIn(t, "acme")
-	site.Platform.SetFaults(simulator.Faults{UserInfoDelay: time.Second})
+	site.Platform.SetFaults(simulator.Faults{UserInfoDelay: simulator.Delay(time.Second)})
 	var thief sync.WaitGroup
 	var answer handlertest.Answer
 	thief.Go(func() { answer = b.Callback("u-evil") })

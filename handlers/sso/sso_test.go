@@ -66,7 +66,7 @@ func TestSSO_ThePlatformFails(t *testing.T) {
 		"numbers":   {simulator.Faults{UserInfoBody: simulator.BodyNumbers}, http.StatusBadGateway},
 		"2 MiB":     {simulator.Faults{UserInfoBody: simulator.BodyHuge}, http.StatusBadGateway},
 		"cut short": {simulator.Faults{UserInfoBody: simulator.BodyCut}, http.StatusBadGateway},
-		"slow":      {simulator.Faults{UserInfoDelay: 7 * time.Second}, http.StatusGatewayTimeout},
+		"slow":      {simulator.Faults{UserInfoDelay: simulator.Delay(7 * time.Second)}, http.StatusGatewayTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func whileUserInfo(answers ...simulator.Faults) func(*check) string {
 
 // hold keeps user-info from answering until release is called.
 func (c *check) hold() (release func()) {
-	c.platform.SetFaults(simulator.Faults{UserInfoDelay: 20 * time.Second})
+	c.platform.SetFaults(simulator.Faults{UserInfoDelay: simulator.Delay(20 * time.Second)})
 	return func() { c.platform.SetFaults(simulator.Faults{}) }
 }
 

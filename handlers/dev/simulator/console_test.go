@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // busyHarness is a harness with something to see on every page.
@@ -142,7 +143,7 @@ func TestSimulator_FormLeadsBackToItsPage(t *testing.T) {
 	if back := submit(t, b, d.url+"/_sim/faults", d.url+"/faults", url.Values{"userInfoDelay": {"6s"}, "deliveryDrop": {"on"}, "deliveryBurst": {""}}); back.StatusCode != http.StatusSeeOther {
 		t.Errorf("a faults form: %d", back.StatusCode)
 	}
-	if f := d.Faults(); !f.DeliveryDrop || f.UserInfoDelay.Seconds() != 6 || f.DeliveryBurst != 0 {
+	if f := d.Faults(); !f.DeliveryDrop || f.UserInfoDelay != Delay(6*time.Second) || f.DeliveryBurst != 0 {
 		t.Errorf("faults = %+v, want what the form said", f)
 	}
 }

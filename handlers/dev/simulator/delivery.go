@@ -97,7 +97,7 @@ func (p *Platform) accept(eventType string, body []byte, note string) (id string
 	defer p.change()()
 	var first time.Time
 	if p.faults.DeliveryDelay > 0 {
-		first = time.Now().Add(p.faults.DeliveryDelay)
+		first = time.Now().Add(time.Duration(p.faults.DeliveryDelay))
 	}
 	id = p.record(eventType, body, note, first)
 	round := []string{id}

@@ -137,7 +137,7 @@ func TestSimulator_ContractAllowsThreeRetries(t *testing.T) {
 func TestSimulator_LogForgetsTheOldestFinishedDeliveries(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
-	d.SetFaults(Faults{DeliveryDelay: time.Hour})
+	d.SetFaults(Faults{DeliveryDelay: Delay(time.Hour)})
 	waiting, finished := d.send(t, "waiting"), ""
 	d.SetFaults(Faults{})
 	for range keptDeliveries {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,21 +21,21 @@ const (
 // on until it is turned off; the zero value is a platform that keeps the
 // contract.
 type Faults struct {
-	UserInfoDelay  time.Duration `json:"userInfoDelay"`  // before the answer; the code is spent at once
-	UserInfoStatus int           `json:"userInfoStatus"` // instead of 200
-	UserInfoBody   string        `json:"userInfoBody"`   // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
+	UserInfoDelay  Delay  `json:"userInfoDelay"`  // before the answer; the code is spent at once
+	UserInfoStatus int    `json:"userInfoStatus"` // instead of 200
+	UserInfoBody   string `json:"userInfoBody"`   // one of BodyGarbage, BodyNumbers, BodyHuge, BodyCut
 
-	DeliveryDuplicates int           `json:"deliveryDuplicates"` // further copies of each, at the same time
-	DeliveryBurst      int           `json:"deliveryBurst"`      // further events with ids of their own, likewise
-	DeliveryReorder    bool          `json:"deliveryReorder"`    // each two change places, within 10 s
-	DeliveryDelay      time.Duration `json:"deliveryDelay"`      // before each first attempt
-	DeliveryDrop       bool          `json:"deliveryDrop"`       // nothing is sent
-	DeliveryCutBody    bool          `json:"deliveryCutBody"`    // the connection ends half-way
-	DeliverySignature  string        `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
-	DeliveryBare       bool          `json:"deliveryBare"`       // bodies of type and tenant alone
-	DeliveryAttempts   int           `json:"deliveryAttempts"`   // how many drop, cut and signature apply to; 0: all
+	DeliveryDuplicates int    `json:"deliveryDuplicates"` // further copies of each, at the same time
+	DeliveryBurst      int    `json:"deliveryBurst"`      // further events with ids of their own, likewise
+	DeliveryReorder    bool   `json:"deliveryReorder"`    // each two change places, within 10 s
+	DeliveryDelay      Delay  `json:"deliveryDelay"`      // before each first attempt
+	DeliveryDrop       bool   `json:"deliveryDrop"`       // nothing is sent
+	DeliveryCutBody    bool   `json:"deliveryCutBody"`    // the connection ends half-way
+	DeliverySignature  string `json:"deliverySignature"`  // SignatureWrong or SignatureMissing
+	DeliveryBare       bool   `json:"deliveryBare"`       // bodies of type and tenant alone
+	DeliveryAttempts   int    `json:"deliveryAttempts"`   // how many drop, cut and signature apply to; 0: all
 
-	HealthDelay time.Duration `json:"healthDelay"` // of the next probe alone, within its 5 s
+	HealthDelay Delay `json:"healthDelay"` // of the next probe alone, within its 5 s
 }
 
 // Values of Faults.DeliverySignature.
@@ -82,58 +81,28 @@ func (f Faults) apply(out *outgoing, made int) {
 	out.fault = strings.Join(did, ", ")
 }
 
-// text is a duration as people write it: "6s", "150ms"; empty is none.
-type text time.Duration
+// Delay is a duration as people write it: "6s", "150ms"; empty is none.
+type Delay time.Duration
 
-func (t text) MarshalText() ([]byte, error) {
-	if t == 0 {
+func (d Delay) String() string { return time.Duration(d).String() }
+
+func (d Delay) MarshalText() ([]byte, error) {
+	if d == 0 {
 		return nil, nil
 	}
-	return []byte(time.Duration(t).String()), nil
+	return []byte(d.String()), nil
 }
 
-func (t *text) UnmarshalText(b []byte) error {
+func (d *Delay) UnmarshalText(b []byte) error {
 	if len(b) == 0 {
-		*t = 0
+		*d = 0
 		return nil
 	}
-	d, err := time.ParseDuration(string(b))
-	if err != nil || d < 0 {
+	read, err := time.ParseDuration(string(b))
+	if err != nil || read < 0 {
 		return fmt.Errorf("%q is no duration such as 6s or 150ms", b)
 	}
-	*t = text(d)
-	return nil
-}
-
-// plainFaults is Faults without its methods.
-type plainFaults Faults
-
-// faultsJSON is Faults with its durations as text; the outer fields win.
-type faultsJSON struct {
-	*plainFaults
-	UserInfoDelay text `json:"userInfoDelay"`
-	DeliveryDelay text `json:"deliveryDelay"`
-	HealthDelay   text `json:"healthDelay"`
-}
-
-// MarshalJSON writes durations as text, "6s".
-func (f Faults) MarshalJSON() ([]byte, error) {
-	return json.Marshal(faultsJSON{(*plainFaults)(&f), text(f.UserInfoDelay), text(f.DeliveryDelay), text(f.HealthDelay)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes; what is left out is off.
-func (f *Faults) UnmarshalJSON(b []byte) error {
-	var out Faults
-	in := faultsJSON{plainFaults: (*plainFaults)(&out)}
-	if err := decodeJSON(b, &in); err != nil {
-		return err
-	}
-	out.UserInfoDelay, out.DeliveryDelay, out.HealthDelay =
-		time.Duration(in.UserInfoDelay), time.Duration(in.DeliveryDelay), time.Duration(in.HealthDelay)
-	if err := out.check(); err != nil {
-		return err
-	}
-	*f = out
+	*d = Delay(read)
 	return nil
 }
 

@@ -93,7 +93,7 @@ func TestSimulator_DelayedEventsComeLater(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
 	const delay = 100 * time.Millisecond
-	d.SetFaults(Faults{DeliveryDelay: delay})
+	d.SetFaults(Faults{DeliveryDelay: Delay(delay)})
 	before := time.Now()
 	got := d.send(t, "a")
 	if got.Status != DeliveryPending {

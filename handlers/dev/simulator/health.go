@@ -37,7 +37,7 @@ func (p *Platform) Probe(ctx context.Context) Probe {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, p.limit, errTooSlow)
 	defer cancel()
-	err := sleep(limited, delay)
+	err := sleep(limited, time.Duration(delay))
 	if err == nil {
 		probe.Status, err = p.ask(limited, address)
 	}

@@ -55,7 +55,7 @@ func TestSimulator_NextProbeIsSlowOnceOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
 	d.limit = 100 * time.Millisecond
-	d.SetFaults(Faults{HealthDelay: time.Hour})
+	d.SetFaults(Faults{HealthDelay: Delay(time.Hour)})
 	if got := d.Probe(t.Context()); got.Healthy || got.Fault == "" {
 		t.Errorf("probe = %+v, want a timeout by the fault", got)
 	}

@@ -65,6 +65,9 @@ func (p *Platform) apiProbe(r *http.Request, _ nothing) (Probe, error) {
 }
 
 func (p *Platform) apiFaults(_ *http.Request, f Faults) (Faults, error) {
+	if err := f.check(); err != nil {
+		return f, err
+	}
 	p.SetFaults(f)
 	return f, nil
 }

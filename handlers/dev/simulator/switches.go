@@ -23,16 +23,16 @@ const (
 // switches are all of them, in the console's order.
 func switches() []faultSwitch {
 	return []faultSwitch{
-		{"slow", groupUserInfo, "Slow", "Answers after 6 seconds; the product may wait 5.", Faults{UserInfoDelay: 6 * time.Second}},
+		{"slow", groupUserInfo, "Slow", "Answers after 6 seconds; the product may wait 5.", Faults{UserInfoDelay: Delay(6 * time.Second)}},
 		{"error", groupUserInfo, "Fails", "Answers 500.", Faults{UserInfoStatus: http.StatusInternalServerError}},
 		{BodyGarbage, groupUserInfo, "Garbage", "Answers 200 with HTML.", Faults{UserInfoBody: BodyGarbage}},
 		{BodyNumbers, groupUserInfo, "Numbers", "Answers numbers where the contract has strings.", Faults{UserInfoBody: BodyNumbers}},
 		{BodyHuge, groupUserInfo, "Huge", "Answers 2 MiB.", Faults{UserInfoBody: BodyHuge}},
 		{BodyCut, groupUserInfo, "Cut off", "Closes the connection half-way through the answer.", Faults{UserInfoBody: BodyCut}},
-		{"probe-slow", groupHealth, "Next probe slow", "The next probe takes longer than its 5 seconds; that one only.", Faults{HealthDelay: 6 * time.Second}},
+		{"probe-slow", groupHealth, "Next probe slow", "The next probe takes longer than its 5 seconds; that one only.", Faults{HealthDelay: Delay(6 * time.Second)}},
 		{"duplicate", groupDelivery, "Duplicate", "Sends each event twice at the same time.", Faults{DeliveryDuplicates: 1}},
 		{"reorder", groupDelivery, "Reorder", "Holds an event until the next has been sent, 10 seconds at most.", Faults{DeliveryReorder: true}},
-		{"delay", groupDelivery, "Delay", "Sends each event 10 seconds late.", Faults{DeliveryDelay: 10 * time.Second}},
+		{"delay", groupDelivery, "Delay", "Sends each event 10 seconds late.", Faults{DeliveryDelay: Delay(10 * time.Second)}},
 		{"drop", groupDelivery, "Drop", "Never sends anything: every attempt is lost.", Faults{DeliveryDrop: true}},
 		{"signature", groupDelivery, "Wrong signature", "Signs with another secret.", Faults{DeliverySignature: SignatureWrong}},
 		{"no-signature", groupDelivery, "No signature", "Sends no signature.", Faults{DeliverySignature: SignatureMissing}},

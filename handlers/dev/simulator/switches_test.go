@@ -10,7 +10,7 @@ func TestSimulator_FaultsTravelAsJSON(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
 	status, text := call(t, "POST", d.url+"/_sim/faults", `{"userInfoDelay":"1.5s","deliveryBurst":3,"deliverySignature":"missing"}`)
-	want := Faults{UserInfoDelay: 1500 * time.Millisecond, DeliveryBurst: 3, DeliverySignature: SignatureMissing}
+	want := Faults{UserInfoDelay: Delay(1500 * time.Millisecond), DeliveryBurst: 3, DeliverySignature: SignatureMissing}
 	if got := d.Faults(); status != 200 || got != want {
 		t.Fatalf("%d %s; faults %+v, want %+v", status, text, got, want)
 	}

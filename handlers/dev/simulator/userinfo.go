@@ -91,8 +91,8 @@ func (f Faults) userInfo() (status int, words string) {
 
 // waitOut waits for the delay of user-info, until that fault is turned off, or
 // until the product gives up.
-func (p *Platform) waitOut(ctx context.Context, delay time.Duration) error {
-	for over := time.After(delay); ; {
+func (p *Platform) waitOut(ctx context.Context, delay Delay) error {
+	for over := time.After(time.Duration(delay)); ; {
 		changed := p.nextChange()
 		if p.Faults().UserInfoDelay == 0 {
 			return nil

@@ -127,7 +127,7 @@ func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
 	const delay = 150 * time.Millisecond
-	d.SetFaults(Faults{UserInfoDelay: delay})
+	d.SetFaults(Faults{UserInfoDelay: Delay(delay)})
 	start := time.Now()
 	if _, err := d.client().Exchange(t.Context(), d.code(t, "ada")); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestSimulator_UserInfoIsSlowOnRequest(t *testing.T) {
 func TestSimulator_DelayEndsWhenItIsTurnedOff(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, nil)
-	d.SetFaults(Faults{UserInfoDelay: time.Hour})
+	d.SetFaults(Faults{UserInfoDelay: Delay(time.Hour)})
 	code, answered := d.code(t, "ada"), make(chan error, 1)
 	go func() {
 		_, err := d.client().Exchange(t.Context(), code)
