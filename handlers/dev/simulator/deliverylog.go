@@ -21,13 +21,11 @@ func (p *Platform) sendDue(ctx context.Context) {
 		for _, id := range due {
 			attempts.Go(func() { p.attempt(ctx, id) })
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(wait):
 		}
-		timer.Stop()
 	}
 }
 

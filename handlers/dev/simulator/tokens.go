@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"cmp"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // Flaws that a token can have. A verifier must refuse every one of them.
@@ -121,23 +121,11 @@ func compact(c claims, algorithm jose.SignatureAlgorithm, key jose.JSONWebKey) (
 	if err != nil {
 		return "", err
 	}
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
-	signed, err := signer.Sign(payload)
-	if err != nil {
-		return "", err
-	}
-	return signed.CompactSerialize()
+	return jwt.Signed(signer).Claims(c).Serialize()
 }
 
 // publicPEM is what a confused verifier takes for a shared secret.
 func publicPEM(key jose.JSONWebKey) ([]byte, error) {
-	public, ok := key.Public().Key.(*rsa.PublicKey)
-	if !ok {
-		return nil, fmt.Errorf("%T is no RSA key", key.Key)
-	}
-	der, err := x509.MarshalPKIXPublicKey(public)
+	der, err := x509.MarshalPKIXPublicKey(key.Public().Key)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), err
 }
