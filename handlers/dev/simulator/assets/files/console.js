@@ -35,17 +35,13 @@ async function renew() {
 
 function busy(part) {
   const active = document.activeElement;
-  const typing = part.contains(active) && active.matches("input:not([type=hidden]), textarea, select");
+  const typing = part.contains(active) && active.matches("input:not([type=hidden])");
   const selection = document.getSelection();
   const selecting = !selection.isCollapsed && part.contains(selection.anchorNode);
-  return typing || selecting || [...part.querySelectorAll("input, textarea, select")].some(unsaved);
+  return typing || selecting || [...part.querySelectorAll("input")].some(unsaved);
 }
 
 function unsaved(control) {
-  if (control.matches("select")) {
-    const start = [...control.options].find((option) => option.defaultSelected) ?? control.options[0];
-    return start && !start.selected;
-  }
   if (control.matches("[type=checkbox]")) return control.checked !== control.defaultChecked;
   return control.value !== control.defaultValue;
 }
@@ -53,7 +49,6 @@ function unsaved(control) {
 // saved makes what a form holds its new starting point.
 function saved(form) {
   for (const control of form.elements) {
-    if (control.matches("select")) for (const option of control.options) option.defaultSelected = option.selected;
     control.defaultValue = control.value;
     control.defaultChecked = control.checked;
   }
