@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -16,34 +17,18 @@ import (
 // whoever called where a line has no place.
 func (p *product) edits(r Resource) (changed map[string]string, notes []string, err error) {
 	changed = map[string]string{}
-	path, content, err := p.addRoutes(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	changed[path] = content
-	if path, content, err = p.addError(r); err != nil {
-		return nil, nil, err
-	}
-	changed[path] = content
-	if changed[layout], err = p.addLink(layout, r.link()); err != nil {
-		return nil, nil, err
-	}
+	err = errors.Join(p.addRoutes(r, changed), p.addError(r, changed), p.addLink(layout, r.link(), changed), p.addLink(home, r.card(), changed))
 	if changed[layout] == "" {
-		delete(changed, layout)
 		notes = append(notes, layout+" has no <nav>: make a link to /"+r.Path+" yourself")
-	}
-	if changed[home], err = p.addLink(home, r.card()); changed[home] == "" {
-		delete(changed, home)
 	}
 	return changed, notes, err
 }
 
 // addRoutes adds the lines of the resource to the end of the function that has a
 // server.Routes.
-func (p *product) addRoutes(r Resource) (path, content string, err error) {
+func (p *product) addRoutes(r Resource, changed map[string]string) error {
 	for _, path := range slices.Sorted(maps.Keys(p.files)) {
-		file := p.files[path]
-		for _, d := range file.Decls {
+		for _, d := range p.files[path].Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Body == nil {
 				continue
@@ -52,32 +37,22 @@ func (p *product) addRoutes(r Resource) (path, content string, err error) {
 				if selected(argument.Type, "Routes") && len(argument.Names) == 1 && argument.Names[0].Name != "_" {
 					r.Routes = argument.Names[0].Name
 					lines, err := r.render("routes.go.tmpl")
-					if err != nil {
-						return "", "", err
+					if err == nil {
+						changed[path], err = p.insert(path, p.fset.Position(f.Body.Rbrace).Offset, 0, lines)
 					}
-					content, err := p.insert(path, p.fset.Position(f.Body.Rbrace).Offset, 0, lines)
-					return path, content, err
+					return err
 				}
 			}
 		}
 	}
-	return "", "", refuse("handlers/ has no function with an argument of type server.Routes, where the addresses go")
+	return refuse("handlers/ has no function with an argument of type server.Routes, where the addresses go")
 }
 
 // addError adds the answer to the error that there is no such thing.
-func (p *product) addError(r Resource) (path, content string, err error) {
+func (p *product) addError(r Resource, changed map[string]string) (err error) {
 	line := fmt.Sprintf("{Err: errNo%s, Status: http.StatusNotFound, Sentence: \"There is no such %s.\"},\n", r.Singular, r.Label)
 	for _, path := range slices.Sorted(maps.Keys(p.files)) {
-		file := p.files[path]
-		var list *ast.CompositeLit
-		ast.Inspect(file, func(n ast.Node) bool {
-			if l, ok := n.(*ast.CompositeLit); ok && list == nil {
-				if a, ok := l.Type.(*ast.ArrayType); ok && selected(a.Elt, "ErrorAnswer") {
-					list = l
-				}
-			}
-			return true
-		})
+		list := answerList(p.files[path])
 		if list == nil {
 			continue
 		}
@@ -88,10 +63,22 @@ func (p *product) addError(r Resource) (path, content string, err error) {
 		} else {
 			line = "\n" + line
 		}
-		content, err := p.insert(path, from, p.fset.Position(list.Rbrace).Offset-from, line)
-		return path, content, err
+		changed[path], err = p.insert(path, from, p.fset.Position(list.Rbrace).Offset-from, line)
+		return err
 	}
-	return "", "", refuse("handlers/ has no []web.ErrorAnswer{…}, where the answers to errors go: errors.go of the template shows it")
+	return refuse("handlers/ has no []web.ErrorAnswer{…}, where the answers to errors go: errors.go of the template shows it")
+}
+
+// answerList is the first list of a web.ErrorAnswer in a file; nil: none.
+func answerList(file *ast.File) *ast.CompositeLit {
+	for n := range ast.Preorder(file) {
+		if l, ok := n.(*ast.CompositeLit); ok {
+			if a, ok := l.Type.(*ast.ArrayType); ok && selected(a.Elt, "ErrorAnswer") {
+				return l
+			}
+		}
+	}
+	return nil
 }
 
 // selected reports whether an expression is some package's name.
@@ -136,12 +123,12 @@ func (r Resource) card() string {
 // ownPages is the remark before which links go, where a page still has it.
 const ownPages = "{{- /* Your own pages go here"
 
-// addLink is the page with a link before that remark, or else at the end of its
-// first navigation; empty where it has neither.
-func (p *product) addLink(page, link string) (content string, err error) {
+// addLink adds a link to a page before that remark, or else at the end of its
+// first navigation; where it has neither, the page does not change.
+func (p *product) addLink(page, link string, changed map[string]string) error {
 	whole, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(page)))
 	if os.IsNotExist(err) {
-		return "", nil
+		return nil
 	}
 	deeper := ""
 	before, after, found := strings.Cut(string(whole), ownPages)
@@ -151,8 +138,9 @@ func (p *product) addLink(page, link string) (content string, err error) {
 		after, deeper = "</nav>"+after, "  "
 	}
 	if err != nil || !found {
-		return "", err
+		return err
 	}
 	indent := before[strings.LastIndex(before, "\n")+1:]
-	return before + deeper + link + indent + after, nil
+	changed[page] = before + deeper + link + indent + after
+	return nil
 }

@@ -155,11 +155,7 @@ func (f Field) constraints() string {
 
 // Sample is the field's value in the first, second or third thing of a test.
 func (f Field) Sample(n int) string {
-	sample := f.kind().samples[n-1]
-	if strings.Contains(sample, "%s") {
-		return fmt.Sprintf(sample, strings.ToLower(f.Label))
-	}
-	return sample
+	return strings.ReplaceAll(f.kind().samples[n-1], "%s", strings.ToLower(f.Label))
 }
 
 // Text is the same without quotes.

@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"go/format"
@@ -12,11 +11,9 @@ import (
 //go:embed source
 var source embed.FS
 
-// parsed are the sources. Their marks are << and >>, for pages have marks of
-// their own.
-func parsed() (*template.Template, error) {
-	return template.New("").Delims("<<", ">>").ParseFS(source, "source/*.tmpl")
-}
+// sources are what files are made from. Their marks are << and >>, for pages have
+// marks of their own.
+var sources = template.Must(template.New("").Delims("<<", ">>").ParseFS(source, "source/*.tmpl"))
 
 // Files are the files that are made, by their path from the product's root;
 // number is the migration's.
@@ -52,13 +49,7 @@ func (r Resource) Files(t Target, number int) (map[string]string, error) {
 }
 
 func (r Resource) render(name string) (string, error) {
-	all, err := parsed()
-	if err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	if err := all.ExecuteTemplate(&out, name, r); err != nil {
-		return "", err
-	}
-	return out.String(), nil
+	var out strings.Builder
+	err := sources.ExecuteTemplate(&out, name, r)
+	return out.String(), err
 }

@@ -12,8 +12,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+
+	"golang.org/x/mod/modfile"
 
 	"example.com/subproduct/handlers/server"
 )
@@ -68,11 +69,9 @@ func (t *Target) complete() error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return refuse("there is no go.mod here: call it in the product's folder")
 		}
-		module := regexp.MustCompile(`(?m)^module\s+(\S+)`).FindSubmatch(content)
-		if err != nil || module == nil {
+		if t.Module = modfile.ModulePath(content); t.Module == "" {
 			return errors.Join(errors.New("go.mod names no module"), err)
 		}
-		t.Module = string(module[1])
 	}
 	if t.Product == "" {
 		t.Product = t.Module + "/handlers"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,10 +68,8 @@ func (p *product) declares(name string) string {
 				return path
 			}
 		}
-		for _, d := range file.Decls {
-			if strings.HasSuffix(path, "_test.go") || !declared(d, name) {
-				continue
-			}
+		declares := func(d ast.Decl) bool { return declared(d, name) }
+		if !strings.HasSuffix(path, "_test.go") && slices.ContainsFunc(file.Decls, declares) {
 			return path
 		}
 	}
@@ -78,6 +77,7 @@ func (p *product) declares(name string) string {
 }
 
 func declared(d ast.Decl, name string) bool {
+	var names []*ast.Ident
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		return d.Recv == nil && d.Name.Name == name
@@ -85,38 +85,31 @@ func declared(d ast.Decl, name string) bool {
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
-				if spec.Name.Name == name {
-					return true
-				}
+				names = append(names, spec.Name)
 			case *ast.ValueSpec:
-				for _, n := range spec.Names {
-					if n.Name == name {
-						return true
-					}
-				}
+				names = append(names, spec.Names...)
 			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == name })
 }
 
 // answers is the file that has an address at path or beneath it; empty: none.
-func (p *product) answers(path string) (where string) {
+func (p *product) answers(path string) string {
 	for name, file := range p.files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		for n := range ast.Preorder(file) {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				text, _ := strconv.Unquote(literal.Value)
 				if text = strings.TrimPrefix(text, "/api"); text == path || strings.HasPrefix(text, path+"/") {
-					where = name
+					return name
 				}
 			}
-			return true
-		})
+		}
 	}
-	return where
+	return ""
 }
 
 // hasTable is the migration that makes a table, or the like, of the name.
