@@ -10,6 +10,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"golang.org/x/mod/module"
 )
 
 // What the sample is: the files of the resource notes, the lines that name it in
@@ -58,16 +60,10 @@ func withoutUnusedImports(name string, content []byte) ([]byte, error) {
 		}
 	}
 	for _, i := range parsed.Imports {
-		if i.Name == nil && !used[packageName(strings.Trim(i.Path.Value, `"`))] {
+		unversioned, _, _ := module.SplitPathVersion(strings.Trim(i.Path.Value, `"`))
+		if i.Name == nil && !used[path.Base(unversioned)] {
 			content = bytes.Replace(content, []byte("\t"+i.Path.Value+"\n"), nil, 1)
 		}
 	}
 	return format.Source(content)
-}
-
-func packageName(at string) string {
-	if dir, last := path.Split(at); regexp.MustCompile(`^v\d+$`).MatchString(last) {
-		at = path.Clean(dir)
-	}
-	return path.Base(at)
 }

@@ -60,19 +60,16 @@ func list(ctx context.Context, dir string) ([]string, error) {
 		return slices.Compact(slices.Sorted(slices.Values(paths[:len(paths)-1]))), err
 	}
 	var paths []string
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && slices.Contains([]string{".git", ".dev"}, d.Name()):
+			return fs.SkipDir
+		case !d.IsDir():
+			paths = append(paths, path)
 		}
-		if d.IsDir() {
-			if slices.Contains([]string{".git", ".dev"}, d.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		path, err := filepath.Rel(dir, name)
-		paths = append(paths, filepath.ToSlash(path))
-		return err
+		return nil
 	})
 	return paths, err
 }
