@@ -25,7 +25,7 @@ type flags struct {
 	reset                       bool
 
 	platformOnly                       bool
-	platformURL                        string // how the product reaches the simulator, where that is otherwise
+	platformURL                        string // how browsers and the product reach the simulator
 	webhookURL, callbackURL, healthURL string // of the product, with platformOnly
 }
 

@@ -22,6 +22,7 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.console.Close()
+	d.flags.platformURL = cmp.Or(d.flags.platformURL, simulator.Address(d.console))
 	if d.flags.reset {
 		if err := removeFile(d.flags.stateFile()); err != nil {
 			return fmt.Errorf("reset: %w", err)
@@ -36,7 +37,7 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 		return err
 	}
 	d.platform, err = simulator.New(simulator.Options{
-		PublicURL: d.platformURL(), StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
+		PublicURL: d.flags.platformURL, StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
 	})
 	if err != nil {
 		return err
@@ -44,9 +45,6 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 	d.printRegistration(given, d.invent())
 	return d.servePlatform(ctx)
 }
-
-// platformURL is how browsers and the product reach the simulator.
-func (d *stack) platformURL() string { return cmp.Or(d.flags.platformURL, address(d.console)) }
 
 // registration is the product as flags and environment describe it.
 func (d *stack) registration() (p simulator.Product, err error) {
@@ -100,5 +98,5 @@ It is expected at  %s
                    %s
                    %s
 Ctrl-C ends the platform.
-`, d.platformURL(), d.console.Addr(), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
+`, d.flags.platformURL, d.console.Addr(), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
 }

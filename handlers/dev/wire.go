@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -19,7 +18,7 @@ import (
 // configure wires the app and the simulator to each other, with secrets that
 // are made up anew for each run.
 func (d *stack) configure() (err error) {
-	appURL, platformURL := address(d.app), address(d.console)
+	appURL, platformURL := simulator.Address(d.app), simulator.Address(d.console)
 	apiKey, secret := rand.Text(), rand.Text()
 	settings := map[string]string{
 		"DATABASE_URL": d.postgres.URL(database), "APP_SLUG": d.product.Slug, "PUBLIC_URL": appURL,
@@ -45,18 +44,6 @@ func (d *stack) configure() (err error) {
 		},
 	})
 	return err
-}
-
-// address is how a browser on this machine reaches a listener.
-func address(l net.Listener) string {
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return "http://" + l.Addr().String()
-	}
-	if a.IP.IsUnspecified() {
-		return fmt.Sprintf("http://localhost:%d", a.Port)
-	}
-	return "http://" + a.String()
 }
 
 // sourceTree is the source tree, when dev runs in it: a change of a page or an

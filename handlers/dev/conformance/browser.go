@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 const (
@@ -21,19 +23,10 @@ const (
 
 var errNoAnswer = fmt.Errorf("no answer within %s", waitLimit)
 
-// newServer is a client without cookies, as the platform's own server is. It
-// follows no redirect.
-func newServer() *http.Client {
-	return &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // newBrowser is one that keeps cookies, runs no scripts and has not been
 // anywhere.
 func newBrowser() *http.Client {
-	browser := newServer()
+	browser := simulator.NewClient()
 	browser.Jar, _ = cookiejar.New(nil) // fails with options only
 	return browser
 }

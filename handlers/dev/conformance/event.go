@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/platform"
 )
 
@@ -57,7 +58,7 @@ func (c *check) deliver(body []byte) answer { return c.post(body, platform.Sign(
 
 // post sends a body with any signature; empty: without one.
 func (c *check) post(body []byte, signature string) answer {
-	return c.do(newServer(), c.delivery(bytes.NewReader(body), signature))
+	return c.do(simulator.NewClient(), c.delivery(bytes.NewReader(body), signature))
 }
 
 func (c *check) delivery(body *bytes.Reader, signature string) *http.Request {

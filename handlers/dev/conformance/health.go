@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"example.com/subproduct/handlers/dev/simulator"
 )
 
 // probe is one look of the platform at the health URL (contract, section 3).
-func (c *check) probe() answer { return c.get(newServer(), c.at(c.healthPath)).inTime() }
+func (c *check) probe() answer { return c.get(simulator.NewClient(), c.at(c.healthPath)).inTime() }
 
 // staysHealthy is what must hold after every mishap.
 func (c *check) staysHealthy() {

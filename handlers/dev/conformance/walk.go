@@ -36,7 +36,7 @@ type walk struct {
 
 func newWalk(s settings, l net.Listener) (*walk, error) {
 	if s.platformURL == "" {
-		s.platformURL = address(l)
+		s.platformURL = simulator.Address(l)
 	}
 	// No webhook address: the events of a run are made here, where their bytes
 	// and signatures can be anything. The simulator only keeps the state.
@@ -53,15 +53,6 @@ func newWalk(s settings, l net.Listener) (*walk, error) {
 	}
 	w.handler = w.noting(platform.Handler())
 	return w, nil
-}
-
-// address is how a product on this machine reaches a listener.
-func address(l net.Listener) string {
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
 }
 
 // at is an address of the target.

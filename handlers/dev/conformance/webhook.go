@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing/iotest"
 
+	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/platform"
 )
 
@@ -95,7 +96,7 @@ func checkCutOff(c *check) string {
 	request := c.delivery(bytes.NewReader(body), platform.Sign(c.secret, body)) // which sets the length
 	request.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:len(body)/2]), iotest.ErrReader(errors.New("cut off"))))
 	var a answer
-	if err := try(func() { a = c.do(newServer(), request) }); err == nil && a.ok() {
+	if err := try(func() { a = c.do(simulator.NewClient(), request) }); err == nil && a.ok() {
 		fail("half of an event was answered %s", a)
 	}
 	c.stays(m)

@@ -23,10 +23,10 @@ var (
 	errCut     = errors.New("connection cut half-way")
 )
 
-// outboundClient opens a connection for each request, so that a product's
-// restart never shows as a failed delivery, and follows no redirects: only the
-// configured address counts.
-func outboundClient() *http.Client {
+// NewClient is a client as the platform's own server is. It opens a connection for
+// each request, so that a product's restart never shows as a failed delivery, and
+// follows no redirects: only the configured address counts.
+func NewClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

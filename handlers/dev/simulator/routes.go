@@ -70,6 +70,15 @@ func (p *Platform) local(host string) bool {
 	return net.ParseIP(strings.Trim(name, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
+// Address is how a browser or a product on this machine reaches a listener.
+func Address(l net.Listener) string {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
 // notFound answers unknown addresses.
 func (p *Platform) notFound(w http.ResponseWriter, r *http.Request) {
 	if wantsPage(r) {

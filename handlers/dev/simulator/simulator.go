@@ -43,7 +43,7 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	p := &Platform{options: o, outbound: outboundClient(), limit: answerLimit, changed: make(chan struct{})}
+	p := &Platform{options: o, outbound: NewClient(), limit: answerLimit, changed: make(chan struct{})}
 	p.forget()
 	if p.pages, err = p.parsePages(); err == nil {
 		err = p.load()
