@@ -5,6 +5,7 @@ package dev
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,7 +26,7 @@ func (d *stack) makeDatabase(ctx context.Context) error {
 		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+database+" WITH (FORCE)"); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
-		if err := removeFile(d.flags.stateFile()); err != nil {
+		if err := os.RemoveAll(d.flags.stateFile()); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -83,11 +82,4 @@ func (f *flags) stateFile() string {
 		return filepath.Join(f.data, "platform-only.json")
 	}
 	return filepath.Join(f.data, "platform.json")
-}
-
-func removeFile(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

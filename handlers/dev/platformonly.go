@@ -24,7 +24,7 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 	defer d.console.Close()
 	d.flags.platformURL = cmp.Or(d.flags.platformURL, simulator.Address(d.console))
 	if d.flags.reset {
-		if err := removeFile(d.flags.stateFile()); err != nil {
+		if err := os.RemoveAll(d.flags.stateFile()); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
 	}

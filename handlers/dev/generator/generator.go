@@ -91,16 +91,11 @@ func write(root string, made, changed map[string]string) (err error) {
 	}()
 	for _, path := range slices.Sorted(maps.Keys(made)) {
 		full := filepath.Join(root, filepath.FromSlash(path))
-		file, err := os.OpenFile(full, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-		if errors.Is(err, fs.ErrExist) {
+		if _, err := os.Lstat(full); err == nil {
 			return refuse("there is a %s already", path)
 		}
-		if err != nil {
-			return err
-		}
-		undo = append(undo, func() error { return os.Remove(full) })
-		_, err = file.WriteString(made[path])
-		if err = errors.Join(err, file.Close()); err != nil {
+		undo = append(undo, func() error { return os.RemoveAll(full) })
+		if err := os.WriteFile(full, []byte(made[path]), 0o644); err != nil {
 			return err
 		}
 	}

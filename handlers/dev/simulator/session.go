@@ -29,14 +29,17 @@ func newSession(in map[string]session, userID string, lifetime time.Duration) st
 	return token
 }
 
-// holder returns the user of a token, nil when it is not good; p.mu is held.
+// holder returns a copy of a token's user, nil when it is not good; p.mu is held.
 func (p *Platform) holder(in map[string]session, token string) *User {
 	s, ok := in[token]
 	if !ok || time.Now().After(s.expires) {
 		return nil
 	}
-	user, _ := find(p.state.Users, s.user) // nil when it is gone
-	return user
+	user, err := find(p.state.Users, s.user)
+	if err != nil { // it is gone
+		return nil
+	}
+	return new(*user)
 }
 
 // signIn starts a session at the platform for this browser, whatever factors
@@ -73,10 +76,5 @@ func (p *Platform) signedIn(r *http.Request) *User {
 		return nil
 	}
 	defer p.lock()()
-	user := p.holder(p.sessions, cookie.Value)
-	if user == nil {
-		return nil
-	}
-	copied := *user
-	return &copied
+	return p.holder(p.sessions, cookie.Value)
 }
