@@ -4,14 +4,14 @@ package dev
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
@@ -105,29 +105,19 @@ func (d *stack) stopPostgres() {
 // them fails; then both stop, the app first.
 func (d *stack) serve(ctx context.Context) error {
 	platformCtx, stopPlatform := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopPlatform()
-	appCtx, stopApp := context.WithCancelCause(ctx)
-	defer stopApp(nil)
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := d.servePlatform(platformCtx); err != nil {
-			stopApp(err)
+	running, appCtx := errgroup.WithContext(ctx)
+	running.Go(func() error { return d.servePlatform(platformCtx) })
+	running.Go(func() error {
+		if err := d.welcome(appCtx); appCtx.Err() == nil {
+			return err
 		}
+		return nil
 	})
-	running.Go(func() {
-		if err := d.welcome(appCtx); err != nil && appCtx.Err() == nil {
-			stopApp(err)
-		}
+	running.Go(func() error {
+		defer stopPlatform()
+		return server.Serve(appCtx, d.product, d.config, d.app, d.log, server.Options{Source: sourceTree(), ShowCauses: true})
 	})
-	err := server.Serve(appCtx, d.product, d.config, d.app, d.log, server.Options{Source: sourceTree(), ShowCauses: true})
-	cause := context.Cause(appCtx)
-	stopApp(nil)
-	stopPlatform()
-	running.Wait()
-	if err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
-		err = cause
-	}
-	return err
+	return running.Wait()
 }
 
 // readyTimeout bounds the wait for the app to be ready; a first start has

@@ -23,18 +23,10 @@ func endWithGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
 		return ctx, cancel
 	}
 	go func() {
-		ticker := time.NewTicker(200 * time.Millisecond)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				if os.Getppid() != parent {
-					cancel()
-				}
-			}
+		for ctx.Err() == nil && os.Getppid() == parent {
+			time.Sleep(200 * time.Millisecond)
 		}
+		cancel()
 	}()
 	return ctx, cancel
 }
