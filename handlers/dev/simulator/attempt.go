@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing/iotest"
 	"time"
 
@@ -39,15 +38,6 @@ type outgoing struct {
 	body           []byte
 	fault          string // what is done to it on purpose, in words
 	drop, cut      bool
-}
-
-// attemptAll makes one attempt of each delivery, all at once.
-func (p *Platform) attemptAll(ctx context.Context, ids []string) {
-	var attempts sync.WaitGroup
-	for _, id := range ids {
-		attempts.Go(func() { p.attempt(ctx, id) })
-	}
-	attempts.Wait()
 }
 
 func (p *Platform) attempt(ctx context.Context, id string) {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -83,10 +84,15 @@ func (p *Platform) Resend(ctx context.Context, id string) (Delivery, error) {
 	return p.deliver(ctx, d.EventType, []byte(d.Body), "sent again: "+id)
 }
 
+// deliver makes the first attempts, those of a round all at once.
 func (p *Platform) deliver(ctx context.Context, eventType string, body []byte, note string) (Delivery, error) {
 	id, rounds := p.accept(eventType, body, note)
 	for _, round := range rounds {
-		p.attemptAll(context.WithoutCancel(ctx), round)
+		var attempts sync.WaitGroup
+		for _, id := range round {
+			attempts.Go(func() { p.attempt(context.WithoutCancel(ctx), id) })
+		}
+		attempts.Wait()
 	}
 	return p.Delivery(id)
 }

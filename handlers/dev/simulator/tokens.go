@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"cmp"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -63,9 +62,9 @@ func (p *Platform) Token(issuer, userID, flaw string) (string, error) {
 
 // sign makes a token with a flaw.
 func sign(c claims, key jose.JSONWebKey, flaw string) (string, error) {
-	algorithm, key, err := flawedKey(key, flaw)
-	if err != nil || !c.setFlaw(flaw) {
-		return "", cmp.Or(err, fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw))
+	algorithm, err := spoil(&c, &key, flaw)
+	if err != nil {
+		return "", err
 	}
 	token, err := compact(c, algorithm, key)
 	if err != nil {
@@ -83,10 +82,11 @@ func sign(c claims, key jose.JSONWebKey, flaw string) (string, error) {
 	return token, nil
 }
 
-// setFlaw changes the claims, and says whether there is such a flaw.
-func (c *claims) setFlaw(flaw string) (known bool) {
+// spoil puts a flaw into what is signed, or into what signs it.
+func spoil(c *claims, key *jose.JSONWebKey, flaw string) (algorithm jose.SignatureAlgorithm, err error) {
+	algorithm = jose.RS256
 	switch flaw {
-	case "", TokenAltered, TokenAlgNone, TokenWrongKey, TokenUnknownKey, TokenHS256: // not in the claims
+	case "", TokenAltered, TokenAlgNone: // the token is changed after it was signed, if at all
 	case TokenExpired:
 		c.IssuedAt, c.Expires = c.IssuedAt-2*3600, c.IssuedAt-3600
 	case TokenNotYet:
@@ -95,24 +95,17 @@ func (c *claims) setFlaw(flaw string) (known bool) {
 		c.Issuer = "https://another.example"
 	case TokenWrongAudience:
 		c.Audience = "another-product"
-	default:
-		return false
-	}
-	return true
-}
-
-// flawedKey returns what signs the token.
-func flawedKey(key jose.JSONWebKey, flaw string) (_ jose.SignatureAlgorithm, _ jose.JSONWebKey, err error) {
-	switch flaw {
 	case TokenWrongKey:
-		key, err = newKey(key.KeyID)
+		*key, err = newKey(key.KeyID)
 	case TokenUnknownKey:
-		key, err = newKey("key_unknown")
+		*key, err = newKey("key_unknown")
 	case TokenHS256:
-		key.Key, err = publicPEM(key)
-		return jose.HS256, key, err
+		algorithm = jose.HS256
+		key.Key, err = publicPEM(*key)
+	default:
+		err = fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw)
 	}
-	return jose.RS256, key, err
+	return algorithm, err
 }
 
 // compact is the token in its usual form, of three parts.
