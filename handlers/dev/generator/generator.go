@@ -44,11 +44,7 @@ func Add(t Target, singular string, args []string, out io.Writer) error {
 	if err := p.free(r); err != nil {
 		return err
 	}
-	number, err := p.nextMigration()
-	if err != nil {
-		return err
-	}
-	made, err := r.Files(t, number)
+	made, err := r.Files(t, p.nextMigration())
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,7 @@ type product struct {
 
 func readProduct(root string) (*product, error) {
 	p := &product{root: root, fset: token.NewFileSet(), files: map[string]*ast.File{}}
-	paths, err := filepath.Glob(filepath.Join(root, "handlers", "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
+	for _, path := range p.glob("handlers/*.go") {
 		file, err := parser.ParseFile(p.fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
@@ -39,6 +35,12 @@ func readProduct(root string) (*product, error) {
 		return nil, refuse("there is no handlers/ here: call it in the product's folder")
 	}
 	return p, nil
+}
+
+// glob are the files of a pattern, which is a good one.
+func (p *product) glob(pattern string) []string {
+	paths, _ := filepath.Glob(filepath.Join(p.root, filepath.FromSlash(pattern)))
+	return paths
 }
 
 // free refuses a resource whose names, addresses or tables are taken.
@@ -116,11 +118,7 @@ func (p *product) answers(path string) string {
 func (p *product) hasTable(name string) (where string, err error) {
 	made := regexp.MustCompile(`(?i)\bcreate\s+[a-z ]*\b(table|view|sequence|type|index)\s+(if\s+not\s+exists\s+)?(public\s*\.\s*)?"?` + name + `"?(\s|\(|$)`)
 	for _, dir := range []string{"schema/tenant", "schema/shared", "tenancy/schema"} {
-		paths, err := filepath.Glob(filepath.Join(p.root, dir, "*.up.sql"))
-		if err != nil {
-			return "", err
-		}
-		for _, path := range paths {
+		for _, path := range p.glob(dir + "/*.up.sql") {
 			content, err := os.ReadFile(path)
 			if err != nil {
 				return "", err
@@ -134,19 +132,15 @@ func (p *product) hasTable(name string) (where string, err error) {
 }
 
 // nextMigration is the number behind the last of the tenants' migrations.
-func (p *product) nextMigration() (int, error) {
-	paths, err := filepath.Glob(filepath.Join(p.root, "schema", "tenant", "*.sql"))
-	if err != nil {
-		return 0, err
-	}
+func (p *product) nextMigration() int {
 	last := 0
-	for _, path := range paths {
+	for _, path := range p.glob("schema/tenant/*.sql") {
 		text, _, _ := strings.Cut(filepath.Base(path), "_")
 		if n, err := strconv.Atoi(text); err == nil {
 			last = max(last, n)
 		}
 	}
-	return last + 1, nil
+	return last + 1
 }
 
 // refuse is the error of a call that is wrong, or not possible here.

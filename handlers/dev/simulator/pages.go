@@ -26,8 +26,8 @@ type page struct {
 
 // parsePages reads every template, with what they use besides Go's own: times
 // in the developer's zone, short durations, readable JSON.
-func (p *Platform) parsePages() (*template.Template, error) {
-	return template.New("").Funcs(template.FuncMap{
+func (p *Platform) parsePages() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
 		"clock": func(t time.Time) template.HTML {
 			return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339),
 				t.Local().Format("2 January 2006 15:04:05 MST"), t.Local().Format("15:04:05")))
@@ -38,7 +38,7 @@ func (p *Platform) parsePages() (*template.Template, error) {
 		"pretty": pretty,
 		"tabs":   p.tabs,
 		"query":  func(s string) template.URL { return template.URL(s) }, // a query that parseSSO has read
-	}).ParseFS(assets, "assets/*.html")
+	}).ParseFS(assets, "assets/*.html"))
 }
 
 // newest returns at most n elements of a slice, the last first.

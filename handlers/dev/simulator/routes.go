@@ -121,7 +121,7 @@ func (p *Platform) simulatorRoutes() []route {
 	return []route{
 		{"GET /_sim/state", "", "Product (without secrets), tenants, users, faults, probes, orders, invoices.", list(func() any { return p.snapshot() })},
 		{"GET /_sim/revision", "", `{"revision"}, a number that changes whenever anything does.`, list(func() any { return map[string]int{"revision": p.currentRevision()} })},
-		{"POST /_sim/reset", "", "Forgets everything but product, schema script and keys.", action(p, func() error { p.Reset(); return nil })},
+		{"POST /_sim/reset", "", "Forgets everything but product, schema script and keys.", action(p, p.Reset)},
 		{"POST /_sim/tenants", `{"slug","name","plan","users":[{"id","email","name","phone"}]}`, "A tenant, without any event.", endpoint(p, p.apiTenant)},
 		{"POST /_sim/subscribe", `{"slug","plan","name","email","signIn"}`, `{"delivery","user","url"}; sends subscription.created. url, with signIn: the callback address with a code.`, endpoint(p, p.subscribe)},
 		{"POST /_sim/pause", `{"slug"}`, "The delivery of subscription.paused.", p.changeTenantBy(p.Pause)},
@@ -146,7 +146,7 @@ func (p *Platform) simulatorRoutes() []route {
 		{"POST /_sim/schema-script", `{"script","own"}`, "Fills the field and compares it with own, or with the product’s.", endpoint(p, p.saveScript)},
 		{"POST /_sim/tokens", `{"user","flaw"}`, `{"token"}, RS256. flaw is empty, or expired, not-yet, wrong-issuer, wrong-audience, wrong-key, unknown-key, altered, alg-none or hs256.`, endpoint(p, p.apiToken)},
 		{"POST /_sim/keys/rotate", "", "A new key signs from now on; the old ones stay published.", action(p, p.RotateKey)},
-		{"POST /_sim/keys/withdraw", "", "Unpublishes all keys but the signing one.", action(p, func() error { p.WithdrawKeys(); return nil })},
+		{"POST /_sim/keys/withdraw", "", "Unpublishes all keys but the signing one.", action(p, p.WithdrawKeys)},
 		{"POST /_sim/invoices/approve", `{"id"}`, "The administration’s part of an invoice request.", endpoint(p, p.approveInvoice)},
 	}
 }

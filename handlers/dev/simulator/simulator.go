@@ -44,11 +44,9 @@ func New(o Options) (*Platform, error) {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	p := &Platform{options: o, outbound: NewClient(), limit: answerLimit, changed: make(chan struct{})}
+	p.pages = p.parsePages()
 	p.forget()
-	if p.pages, err = p.parsePages(); err == nil {
-		err = p.load()
-	}
-	if err != nil {
+	if err := p.load(); err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	return p, nil

@@ -23,7 +23,7 @@ const (
 // eventBody is an event about t, or about no tenant when t is nil. The contract
 // has eventType and nothing else; every other field is the simulator's own. A
 // bare event has neither id nor time, as the contract shows none.
-func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
+func eventBody(eventType string, t *Tenant, bare bool) []byte {
 	event := map[string]any{"eventType": eventType}
 	if !bare {
 		event["eventId"], event["occurredAt"] = "evt_"+rand.Text(), time.Now().UTC().Truncate(time.Millisecond)
@@ -39,7 +39,8 @@ func eventBody(eventType string, t *Tenant, bare bool) ([]byte, error) {
 		maps.DeleteFunc(data, func(_, value string) bool { return value == "" })
 		event["data"] = data
 	}
-	return json.Marshal(event)
+	body, _ := json.Marshal(event) // of texts and a time: it cannot fail
+	return body
 }
 
 // Subscribe gives the tenant a new active subscription to plan and sends the
@@ -125,5 +126,5 @@ func (p *Platform) changeTenant(slug, eventType string, change func(*Tenant) err
 	if err != nil {
 		return nil, err
 	}
-	return eventBody(eventType, t, p.faults.DeliveryBare)
+	return eventBody(eventType, t, p.faults.DeliveryBare), nil
 }

@@ -44,10 +44,7 @@ type claims struct {
 // Token returns an RS256 token about a user. With a flaw, it is one that must
 // be refused for exactly that; an empty flaw is a good one.
 func (p *Platform) Token(issuer, userID, flaw string) (string, error) {
-	keys, err := p.keys()
-	if err != nil {
-		return "", err
-	}
+	keys := p.keys()
 	defer p.lock()()
 	user, err := find(p.state.Users, userID)
 	if err != nil {
@@ -96,12 +93,11 @@ func spoil(c *claims, key *jose.JSONWebKey, flaw string) (algorithm jose.Signatu
 	case TokenWrongAudience:
 		c.Audience = "another-product"
 	case TokenWrongKey:
-		*key, err = newKey(key.KeyID)
+		*key = newKey(key.KeyID)
 	case TokenUnknownKey:
-		*key, err = newKey("key_unknown")
+		*key = newKey("key_unknown")
 	case TokenHS256:
-		algorithm = jose.HS256
-		key.Key, err = publicPEM(*key)
+		algorithm, key.Key = jose.HS256, publicPEM(*key)
 	default:
 		err = fmt.Errorf("%w: no flaw is called %q", ErrInvalid, flaw)
 	}
@@ -118,7 +114,7 @@ func compact(c claims, algorithm jose.SignatureAlgorithm, key jose.JSONWebKey) (
 }
 
 // publicPEM is what a confused verifier takes for a shared secret.
-func publicPEM(key jose.JSONWebKey) ([]byte, error) {
-	der, err := x509.MarshalPKIXPublicKey(key.Public().Key)
-	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), err
+func publicPEM(key jose.JSONWebKey) []byte {
+	der, _ := x509.MarshalPKIXPublicKey(key.Public().Key) // an RSA key, which it knows
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }

@@ -99,8 +99,8 @@ func endpoint[In, Out any](p *Platform, do func(*http.Request, In) (Out, error))
 }
 
 // action is an endpoint that takes nothing and gives nothing.
-func action(p *Platform, do func() error) http.HandlerFunc {
-	return endpoint(p, func(*http.Request, nothing) (nothing, error) { return nothing{}, do() })
+func action(p *Platform, do func()) http.HandlerFunc {
+	return endpoint(p, func(*http.Request, nothing) (none nothing, _ error) { do(); return none, nil })
 }
 
 // answer ends a call. A program gets the result or the error as JSON; a browser
