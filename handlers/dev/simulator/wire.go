@@ -144,14 +144,11 @@ func (p *Platform) answerError(w http.ResponseWriter, r *http.Request, err error
 
 // writeJSON answers with a document; a client that has gone is no error here.
 func writeJSON(w http.ResponseWriter, status int, value any) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		http.Error(w, "cannot be shown", http.StatusInternalServerError)
-		return
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(append(text, '\n'))
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(value)
 }
 
 // refuse answers with an error of the simulator's own shape.
