@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 )
@@ -29,7 +30,7 @@ func (p *Platform) tabs() []tab {
 func (p *Platform) page(t tab) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != t.Path { // the pattern of "/" matches every path
-			p.notFound(w, r)
+			p.answerError(w, r, fmt.Errorf("address %s: %w", r.URL.Path, ErrUnknown))
 			return
 		}
 		var view any

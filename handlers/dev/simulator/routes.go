@@ -79,15 +79,6 @@ func Address(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// notFound answers unknown addresses.
-func (p *Platform) notFound(w http.ResponseWriter, r *http.Request) {
-	if wantsPage(r) {
-		p.render(w, r, http.StatusNotFound, "error", "Not found", "There is no such address.")
-		return
-	}
-	refuse(w, http.StatusNotFound, "unknown", "there is no such address")
-}
-
 // The tables below are the documentation too: the console shows them, and the
 // README repeats them.
 
