@@ -4,8 +4,3 @@
 // upgrades it; and the generator of resources. A build with the tag production
 // leaves all of it out.
 package dev
-
-import "errors"
-
-// ErrNotBuilt is what the commands return in a build that is without them.
-var ErrNotBuilt = errors.New("this build has no development commands")

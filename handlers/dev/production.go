@@ -4,6 +4,7 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"example.com/subproduct/handlers/config"
@@ -14,5 +15,5 @@ import (
 var Run, Conformance, Add = notBuilt, notBuilt, notBuilt
 
 func notBuilt(context.Context, server.Product, []string, config.Lookup, io.Writer) error {
-	return ErrNotBuilt
+	return errors.New("this build has no development commands")
 }
