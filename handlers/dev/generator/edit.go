@@ -17,7 +17,8 @@ import (
 // whoever called where a line has no place.
 func (p *product) edits(r Resource) (changed map[string]string, notes []string, err error) {
 	changed = map[string]string{}
-	err = errors.Join(p.addRoutes(r, changed), p.addError(r, changed), p.addLink(layout, r.link(), changed), p.addLink(home, r.card(), changed))
+	err = errors.Join(p.addRoutes(r, changed), p.addError(r, changed),
+		p.addLink(layout, r.link(), changed), p.addLink(home, r.card(), changed))
 	if changed[layout] == "" {
 		notes = append(notes, layout+" has no <nav>: make a link to /"+r.Path+" yourself")
 	}

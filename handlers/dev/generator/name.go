@@ -1,6 +1,9 @@
 package generator
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // initialisms are written in capitals in Go.
 var initialisms = map[string]string{
@@ -11,11 +14,7 @@ var initialisms = map[string]string{
 func goName(snake string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(snake, "_") {
-		if upper := initialisms[word]; upper != "" {
-			name.WriteString(upper)
-		} else {
-			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
-		}
+		name.WriteString(cmp.Or(initialisms[word], capital(word)))
 	}
 	return name.String()
 }
@@ -31,17 +30,14 @@ func goLocal(snake string) string {
 
 // jsonName is order_line_id as orderLineId.
 func jsonName(snake string) string {
-	first, rest, _ := strings.Cut(snake, "_")
-	for word := range strings.SplitSeq(rest, "_") {
-		if word != "" {
-			first += strings.ToUpper(word[:1]) + word[1:]
-		}
+	words := strings.Split(snake, "_")
+	for i := range words[1:] {
+		words[i+1] = capital(words[i+1])
 	}
-	return first
+	return strings.Join(words, "")
 }
 
 // label is order_line as Order line.
-func label(snake string) string {
-	words := strings.ReplaceAll(snake, "_", " ")
-	return strings.ToUpper(words[:1]) + words[1:]
-}
+func label(snake string) string { return capital(strings.ReplaceAll(snake, "_", " ")) }
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
