@@ -23,7 +23,7 @@ func (p *Platform) tabs() []tab {
 		{"/faults", "Faults", "faults", p.faultsView},
 		{"/billing", "Billing", "billing", nil},
 		{"/product", "Product", "product", p.productView},
-		{"/docs", "API", "docs", p.docsView},
+		{"/docs", "API", "docs", func(*http.Request) any { return p.addresses() }},
 	}
 }
 
@@ -137,17 +137,4 @@ func (p *Platform) productView(r *http.Request) any {
 		Keys      []signingKey
 		PublicURL string
 	}{p.checkScript(""), p.options.SchemaScript != nil, all(p, &p.state.Keys), p.publicURL(r)}
-}
-
-// docsView is the API as the route tables have it.
-func (p *Platform) docsView(*http.Request) any {
-	type group struct {
-		Name, Note string
-		Routes     []route
-	}
-	return []group{
-		{"The contract’s", "As the contract has them, section 4.1.", p.contractRoutes()},
-		{"Named by the contract", "Section 4.3 has the paths and shows no shapes: these are the simulator’s own.", p.namedRoutes()},
-		{"The simulator’s", "For tests in any language. JSON in, JSON out; a form with the same names is accepted too.", p.simulatorRoutes()},
-	}
 }

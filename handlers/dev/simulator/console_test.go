@@ -94,7 +94,7 @@ func (d *harness) checkLeads(t *testing.T, b *http.Client, path, text string) {
 		}
 	}
 	known := map[string]bool{}
-	for _, r := range d.simulatorRoutes() {
+	for _, r := range d.addresses()[2].Routes { // the simulator's own
 		known[r.pattern] = true
 	}
 	for _, m := range actions.FindAllStringSubmatch(text, -1) {
@@ -172,8 +172,8 @@ func TestSimulator_READMEListsEveryAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "| address | takes | gives |\n| --- | --- | --- |\n"
-	for _, table := range [][]route{d.contractRoutes(), d.namedRoutes(), d.simulatorRoutes()} {
-		for _, r := range table {
+	for _, g := range d.addresses() {
+		for _, r := range g.Routes {
 			takes := r.Takes
 			if takes != "" {
 				takes = "`" + takes + "`"
