@@ -35,8 +35,7 @@ const (
 type Lanes struct {
 	mu      sync.Mutex
 	lanes   []lane
-	homes   map[string]int     // the lane of every tenant that was ever met
-	tenants map[string]*tenant // those that hold or wait for a connection
+	tenants map[string]*tenant // all that were ever met
 	queue   []*waiter          // in the order of arrival
 	most    int                // connections that one tenant may hold
 
@@ -54,7 +53,8 @@ type lane struct {
 }
 
 type tenant struct {
-	home, held, waiting int
+	home int // its lane
+	held int // connections
 }
 
 type waiter struct {
@@ -70,7 +70,7 @@ func New(conns int, split bool, open func(conns int) (*pgxpool.Pool, error)) (*L
 	if split {
 		n = max(1, min(mostLanes, conns/leastConns))
 	}
-	l := &Lanes{homes: map[string]int{}, tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
+	l := &Lanes{tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
 	if !split {
 		l.most = conns
 	}
@@ -119,27 +119,27 @@ func (l *Lanes) Pools() []*pgxpool.Pool {
 // Conn is a connection that is held for a tenant until Release.
 type Conn struct {
 	*pgxpool.Conn
-	lanes *Lanes
-	lane  int
-	name  string
+	lanes  *Lanes
+	lane   int
+	tenant *tenant
 }
 
 // Acquire returns a connection for the tenant of that name. It waits until ctx
 // ends, and then returns its error; or it returns why none could be made.
 func (l *Lanes) Acquire(ctx context.Context, name string) (*Conn, error) {
 	began := time.Now()
-	n, err := l.enter(ctx, name)
+	n, t, err := l.enter(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := l.lanes[n].pool.Acquire(ctx)
 	if err != nil {
-		l.leave(n, name)
+		l.leave(n, t)
 		return nil, err
 	}
 	l.acquired.Add(1)
 	l.waited.Add(int64(time.Since(began)))
-	return &Conn{conn, l, n, name}, nil
+	return &Conn{conn, l, n, t}, nil
 }
 
 // Acquired is how often Acquire has returned a connection, and what that took in
@@ -151,16 +151,16 @@ func (l *Lanes) Acquired() (n int64, took time.Duration) {
 // Release gives the connection back. It may be called once.
 func (c *Conn) Release() {
 	c.Conn.Release()
-	c.lanes.leave(c.lane, c.name)
+	c.lanes.leave(c.lane, c.tenant)
 }
 
-// home is the tenant's lane: the next in turn when the tenant is met first, so
-// that few tenants are spread as evenly as many. l.mu is held.
-func (l *Lanes) home(name string) int {
-	n, known := l.homes[name]
-	if !known {
-		n = len(l.homes) % len(l.lanes)
-		l.homes[name] = n
+// met is the tenant of that name. Its lane is the next in turn when it is met
+// first, so that few tenants are spread as evenly as many. l.mu is held.
+func (l *Lanes) met(name string) *tenant {
+	t := l.tenants[name]
+	if t == nil {
+		t = &tenant{home: len(l.tenants) % len(l.lanes)}
+		l.tenants[name] = t
 	}
-	return n
+	return t
 }

@@ -8,28 +8,24 @@ import (
 
 // enter returns the lane in which the tenant has a place now. leave gives it
 // back.
-func (l *Lanes) enter(ctx context.Context, name string) (int, error) {
+func (l *Lanes) enter(ctx context.Context, name string) (int, *tenant, error) {
 	l.mu.Lock()
-	t := l.tenants[name]
-	if t == nil {
-		t = &tenant{home: l.home(name)}
-		l.tenants[name] = t
-	}
-	if n, ok := l.take(t, l.lanes[t.home].stuck); ok {
+	t := l.met(name)
+	if n, ok := l.take(t); ok {
 		l.mu.Unlock()
-		return n, nil
+		return n, t, nil
 	}
 	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
-	t.waiting++
 	l.mu.Unlock()
-	return l.wait(ctx, name, w)
+	n, err := l.wait(ctx, w)
+	return n, t, err
 }
 
 // wait has its place from leave, or from another lane when for a moment no
 // connection came back to its own: one that is busy and moves on is worth the
 // wait.
-func (l *Lanes) wait(ctx context.Context, name string, w *waiter) (int, error) {
+func (l *Lanes) wait(ctx context.Context, w *waiter) (int, error) {
 	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	for {
@@ -40,7 +36,7 @@ func (l *Lanes) wait(ctx context.Context, name string, w *waiter) (int, error) {
 			l.impatient(w)
 			timer.Reset(moment)
 		case <-ctx.Done():
-			return l.giveUp(ctx, name, w)
+			return l.giveUp(ctx, w)
 		}
 	}
 }
@@ -58,7 +54,7 @@ func (l *Lanes) impatient(w *waiter) {
 
 // giveUp leaves the queue. A place that was granted at that very instant is
 // taken: the connection's own wait will see that ctx has ended.
-func (l *Lanes) giveUp(ctx context.Context, name string, w *waiter) (int, error) {
+func (l *Lanes) giveUp(ctx context.Context, w *waiter) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
@@ -67,27 +63,23 @@ func (l *Lanes) giveUp(ctx context.Context, name string, w *waiter) (int, error)
 	default:
 	}
 	l.queue = slices.DeleteFunc(l.queue, func(other *waiter) bool { return other == w })
-	w.tenant.waiting--
-	l.forget(name, w.tenant)
 	return 0, ctx.Err()
 }
 
 // leave gives a place back, and to the next who may have it.
-func (l *Lanes) leave(n int, name string) {
+func (l *Lanes) leave(n int, t *tenant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.tenants[name]
 	t.held--
 	l.lanes[n].free++
 	l.lanes[n].returned++
 	l.lanes[n].stuck = false
 	l.serve()
-	l.forget(name, t)
 }
 
-// take gives the tenant a place in its lane, or where it may borrow in the next
+// take gives the tenant a place in its lane, or where that is stuck in the next
 // that has one: always the same for a tenant, which so is warm there too.
-func (l *Lanes) take(t *tenant, borrow bool) (int, bool) {
+func (l *Lanes) take(t *tenant) (int, bool) {
 	if t.held >= l.most {
 		return 0, false
 	}
@@ -98,7 +90,7 @@ func (l *Lanes) take(t *tenant, borrow bool) (int, bool) {
 			t.held++
 			return n, true
 		}
-		if !borrow {
+		if !l.lanes[t.home].stuck {
 			break
 		}
 	}
@@ -115,19 +107,11 @@ func (l *Lanes) serve() {
 		if free == 0 {
 			return false
 		}
-		n, ok := l.take(w.tenant, l.lanes[w.tenant.home].stuck)
+		n, ok := l.take(w.tenant)
 		if ok {
 			free--
-			w.tenant.waiting--
 			w.granted <- n
 		}
 		return ok
 	})
-}
-
-// forget drops what is known of a tenant that holds and wants nothing.
-func (l *Lanes) forget(name string, t *tenant) {
-	if t.held == 0 && t.waiting == 0 {
-		delete(l.tenants, name)
-	}
 }
