@@ -77,7 +77,7 @@ func (tx *tenantTx) Conn() *pgx.Conn {
 type failedBatch struct{ err error }
 
 func (b failedBatch) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, b.err }
-func (b failedBatch) Query() (pgx.Rows, error)         { return failed(b.err), b.err }
-func (b failedBatch) QueryRow() pgx.Row                { return row{failed(b.err)} }
+func (b failedBatch) Query() (pgx.Rows, error)         { return failed(b), b.err }
+func (b failedBatch) QueryRow() pgx.Row                { return row{failed(b)} }
 func (b failedBatch) Close() error                     { return b.err }
 func (b failedBatch) Tx() pgx.Tx                       { return nil }

@@ -74,7 +74,7 @@ func (b *backend) send(ctx context.Context, m *message) (*rows, error) {
 		}
 		return nil, errors.Join(err, closed(p))
 	}
-	return &rows{found: pgx.RowsFromResultReader(b.conn.TypeMap(), result), rest: func() error { return finish(p) }}, nil
+	return &rows{Rows: pgx.RowsFromResultReader(b.conn.TypeMap(), result), rest: func() error { return finish(p) }}, nil
 }
 
 // open queues what goes before the statement and returns how many answers it

@@ -22,14 +22,14 @@ import (
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	slug, err := db.usable(ctx)
 	if err != nil {
-		return failed(err), err
+		return failed{err}, err
 	}
 	found, err := db.query(ctx, slug, sql, args)
 	if sqlState(err) == codeStalePlan {
 		found, err = db.query(ctx, slug, sql, args)
 	}
 	if err != nil {
-		return failed(err), err
+		return failed{err}, err
 	}
 	return found, nil
 }
@@ -116,7 +116,7 @@ func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, e
 		}
 		return tx.commit(ctx)
 	}
-	return &rows{found: found, rest: commit, done: func(err error) { tx.end(ctx, err == nil) }}, nil
+	return &rows{Rows: found, rest: commit, done: func(err error) { tx.end(ctx, err == nil) }}, nil
 }
 
 // newTx takes a connection from the tenant's lane for a transaction that has not

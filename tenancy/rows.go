@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +12,7 @@ import (
 // rows are the rows of one statement. When they are read or closed, rest reads
 // what the server says after them, which may be that all of it failed.
 type rows struct {
-	found  pgx.Rows // nil: there are none, but err
+	pgx.Rows
 	rest   func() error
 	traced func()
 	done   func(error) // not nil: gives the connection back
@@ -19,21 +20,13 @@ type rows struct {
 	closed bool
 }
 
-var _ pgx.Rows = (*rows)(nil)
-
-func failed(err error) *rows { return &rows{err: err, closed: true} }
-
 func (r *rows) Close() {
 	if r.closed {
 		return
 	}
 	r.closed = true
-	r.found.Close()
-	r.err = r.found.Err()
-	if r.rest != nil {
-		r.err = errors.Join(r.err, r.rest())
-	}
-	r.err = unjoined(r.err)
+	r.Rows.Close()
+	r.err = unjoined(errors.Join(r.Rows.Err(), r.rest()))
 	if r.traced != nil {
 		r.traced()
 	}
@@ -54,54 +47,31 @@ func (r *rows) Next() bool {
 	if r.closed {
 		return false
 	}
-	if !r.found.Next() {
+	if !r.Rows.Next() {
 		r.Close()
 		return false
 	}
 	return true
 }
 
-func (r *rows) Scan(dest ...any) error {
-	if r.found == nil {
-		return r.err
-	}
-	return r.found.Scan(dest...)
-}
-
 func (r *rows) Err() error { return r.err }
-
-func (r *rows) CommandTag() pgconn.CommandTag {
-	if r.found == nil {
-		return pgconn.CommandTag{}
-	}
-	return r.found.CommandTag()
-}
-
-func (r *rows) FieldDescriptions() []pgconn.FieldDescription {
-	if r.found == nil {
-		return nil
-	}
-	return r.found.FieldDescriptions()
-}
-
-func (r *rows) Values() ([]any, error) {
-	if r.found == nil {
-		return nil, r.err
-	}
-	return r.found.Values()
-}
-
-func (r *rows) RawValues() [][]byte {
-	if r.found == nil {
-		return nil
-	}
-	return r.found.RawValues()
-}
-
-func (r *rows) TypeMap() *pgtype.Map { return r.found.TypeMap() }
 
 // Conn is nil: the connection is not the product's.
 func (r *rows) Conn() *pgx.Conn { return nil }
+
+// failed are the rows of a statement that had no effect.
+type failed struct{ err error }
+
+func (f failed) Close()                                       {}
+func (f failed) Err() error                                   { return f.err }
+func (f failed) CommandTag() pgconn.CommandTag                { return pgconn.CommandTag{} }
+func (f failed) FieldDescriptions() []pgconn.FieldDescription { return nil }
+func (f failed) Next() bool                                   { return false }
+func (f failed) Scan(...any) error                            { return f.err }
+func (f failed) Values() ([]any, error)                       { return nil, f.err }
+func (f failed) RawValues() [][]byte                          { return nil }
+func (f failed) Conn() *pgx.Conn                              { return nil }
+func (f failed) TypeMap() *pgtype.Map                         { return nil }
 
 // row is the first of rows, which it closes.
 type row struct{ rows pgx.Rows }
@@ -110,10 +80,7 @@ type row struct{ rows pgx.Rows }
 func (r row) Scan(dest ...any) error {
 	defer r.rows.Close()
 	if !r.rows.Next() {
-		if err := r.rows.Err(); err != nil {
-			return err
-		}
-		return pgx.ErrNoRows
+		return cmp.Or(r.rows.Err(), pgx.ErrNoRows)
 	}
 	if err := r.rows.Scan(dest...); err != nil {
 		return err

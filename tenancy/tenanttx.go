@@ -37,7 +37,7 @@ func (tx *tenantTx) Rollback(context.Context) error { return errInTx }
 func (tx *tenantTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	found, err := tx.query(ctx, sql, args)
 	if err != nil {
-		return failed(err), err
+		return failed{err}, err
 	}
 	return found, nil
 }
