@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,20 +21,16 @@ var outsideTransactions = map[string]string{
 
 // checkFile refuses what would break the promise that a tenant's migration is
 // all or nothing.
-func checkFile(fsys fs.FS, name string) error {
-	content, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return err
-	}
-	for _, statement := range splitSQL(string(content)) {
+func checkFile(file migration) error {
+	for _, statement := range splitSQL(file.sql) {
 		lower := strings.ToLower(statement)
 		first := lower[:wordEnd(lower)]
 		if slices.Contains(transactionControl, first) || strings.HasPrefix(lower, "prepare transaction") {
-			return fmt.Errorf("%s: no transaction control here (%s): all files of a tenant run in one transaction", name, strings.ToUpper(first))
+			return fmt.Errorf("%s: no transaction control here (%s): all files of a tenant run in one transaction", file.name, strings.ToUpper(first))
 		}
 		for pattern, instead := range outsideTransactions {
 			if regexp.MustCompile(pattern).MatchString(lower) {
-				return fmt.Errorf("%s: %.60q cannot run in a transaction; %s", name, statement, instead)
+				return fmt.Errorf("%s: %.60q cannot run in a transaction; %s", file.name, statement, instead)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func (d *txDriver) Run(migration io.Reader) (err error) {
 			if line > 0 {
 				line += strings.Count(string(sql[:strings.Index(string(sql), message)]), "\n")
 			}
-			return &MigrationError{Slug: d.slug, File: d.migrations.names[d.version], Line: line, Err: err}
+			return &MigrationError{Slug: d.slug, File: d.migrations.files[d.version].name, Line: line, Err: err}
 		}
 	}
 	return nil

@@ -2,10 +2,7 @@ package tenancy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -106,9 +103,9 @@ func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position) ([]claimed
 // oneOf migrates a tenant of a batch in one message. The savepoint for the next
 // goes with it, for a message that cannot be parsed does nothing at all.
 func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
-	files, err := f.db.tenant.after(at.version)
-	if err != nil {
-		return err
+	var files strings.Builder
+	for _, file := range f.db.tenant.after(at.version) {
+		files.WriteString(file.sql + "\n;\n")
 	}
 	versions, target := at.slug.ident()+".schema_migrations", f.db.tenant.latest
 	// It divides by whether the tenant is not being purged, and by whether its
@@ -120,8 +117,9 @@ func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
 		;DELETE FROM %[2]s; INSERT INTO %[2]s (version, dirty) VALUES (%[5]d, false);
 		UPDATE public.tenants SET schema_version = %[5]d, migrate_error = NULL, updated_at = now() WHERE slug = '%[6]s';
 		RELEASE SAVEPOINT one; SAVEPOINT one`,
-		at.slug.ident(), versions, at.version, files, target, at.slug.s)
-	if _, err = tx.Conn().PgConn().Exec(ctx, message).ReadAll(); err == nil {
+		at.slug.ident(), versions, at.version, files.String(), target, at.slug.s)
+	_, err := tx.Conn().PgConn().Exec(ctx, message).ReadAll()
+	if err == nil {
 		return nil
 	}
 	if _, undone := tx.Exec(ctx, `ROLLBACK TO SAVEPOINT one`); undone != nil {
@@ -148,38 +146,4 @@ func (f *fleet) untry(slug Slug) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.tried, slug)
-}
-
-// after returns the files above a version as one text.
-func (m *migrations) after(version int64) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if text, known := m.texts[version]; known {
-		return text, nil
-	}
-	var text strings.Builder
-	next, err := m.source.First()
-	for ; err == nil; next, err = m.source.Next(next) {
-		if int64(next) <= version {
-			continue
-		}
-		file, _, err := m.source.ReadUp(next)
-		if err != nil {
-			return "", err
-		}
-		content, err := io.ReadAll(file)
-		if err := errors.Join(err, file.Close()); err != nil {
-			return "", err
-		}
-		text.Write(content)
-		text.WriteString("\n;\n")
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	if m.texts == nil {
-		m.texts = map[int64]string{}
-	}
-	m.texts[version] = text.String()
-	return m.texts[version], nil
 }

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/source"
@@ -18,13 +19,13 @@ func init() { migrate.DefaultBufferSize = 4096 }
 
 // migrations are the files of one folder, read once and shared by every run.
 type migrations struct {
-	fsys   fs.FS
 	source source.Driver
-	names  map[int64]string // version → file name of the up migration
-	latest int64            // 0: there are none
-	mu     sync.Mutex
-	texts  map[int64]string // version → all files above it
+	files  map[int64]migration // by version
+	latest int64               // 0: there are none
 }
+
+// migration is a file that leads up to a version.
+type migration struct{ name, sql string }
 
 // readMigrations reads the files of a folder; nil is an empty one.
 func readMigrations(fsys fs.FS) (*migrations, error) {
@@ -35,13 +36,13 @@ func readMigrations(fsys fs.FS) (*migrations, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &migrations{fsys: fsys, source: driver, names: map[int64]string{}}
+	m := &migrations{source: driver, files: map[int64]migration{}}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if err := m.add(entry.Name()); err != nil {
+		if err := m.add(fsys, entry.Name()); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +50,7 @@ func readMigrations(fsys fs.FS) (*migrations, error) {
 	return m, nil
 }
 
-func (m *migrations) add(name string) error {
+func (m *migrations) add(fsys fs.FS, name string) error {
 	parsed, err := source.DefaultParse(name)
 	if strings.HasSuffix(name, ".sql") && err != nil {
 		return fmt.Errorf("%s: not named like 000001_name.up.sql", name)
@@ -57,12 +58,23 @@ func (m *migrations) add(name string) error {
 	if err != nil || parsed.Direction != source.Up {
 		return nil
 	}
-	if err := checkFile(m.fsys, name); err != nil {
+	sql, err := fs.ReadFile(fsys, name)
+	if err != nil {
 		return err
 	}
 	version := int64(parsed.Version)
-	m.names[version], m.latest = name, max(m.latest, version)
-	return nil
+	m.files[version], m.latest = migration{name, string(sql)}, max(m.latest, version)
+	return checkFile(m.files[version])
+}
+
+// after are the files above a version, in their order.
+func (m *migrations) after(version int64) (files []migration) {
+	for _, v := range slices.Sorted(maps.Keys(m.files)) {
+		if v > version {
+			files = append(files, m.files[v])
+		}
+	}
+	return files
 }
 
 // errAhead says that a schema is at a version that this binary has no files

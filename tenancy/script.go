@@ -5,10 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
-
-	"maps"
 )
 
 // SchemaScript is the migrations of a tenant's schema as one SQL script, for the platform's
@@ -23,13 +20,8 @@ func SchemaScript(tenant fs.FS) (string, error) {
 	}
 	var body strings.Builder
 	body.WriteString("CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL);\n")
-	for _, version := range slices.Sorted(maps.Keys(files.names)) {
-		name := files.names[version]
-		content, err := fs.ReadFile(files.fsys, name)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&body, "\n-- %s\n%s", name, terminated(string(content)))
+	for _, file := range files.after(-1) { // all of them
+		fmt.Fprintf(&body, "\n-- %s\n%s", file.name, terminated(file.sql))
 	}
 	if files.latest > 0 {
 		fmt.Fprintf(&body, "\nINSERT INTO schema_migrations (version, dirty) VALUES (%d, false);\n", files.latest)
