@@ -3,7 +3,10 @@ package tenancy
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // lookup is one request's session, and what was found.
@@ -20,20 +23,23 @@ const (
 	mostLookups   = 100 // in one of them
 )
 
-// findSession asks for a request's session. Every signed-in request does, so
-// those that come while the connections for it are busy are asked for together,
-// in the next statement. Nothing is kept: each is read after its request came,
-// and an answer is never older than that.
-func (db *DB) findSession(ctx context.Context, token string) (*lookup, error) {
+// FindSession returns the data of a live session and its tenant, in one round
+// trip. found is false for a token that is unknown, expired or of a tenant that
+// is not active: a cancellation needs no other check anywhere.
+//
+// Every signed-in request asks, so those that come while the connections for it
+// are busy are asked for together, in the next statement. Nothing is kept: each
+// is read after its request came, and an answer is never older than that.
+func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
 	began := time.Now()
 	l := &lookup{hash: sha256.Sum256([]byte(token))}
 	if err := db.lookups.Do(ctx, l); err != nil {
-		return nil, err
+		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
 	}
 	if !l.leads {
 		CountShared(ctx, began)
 	}
-	return l, nil
+	return l.data, l.tenant, l.found, nil
 }
 
 // findSessionsSQL visits a session and its tenant by their keys: LIMIT keeps the
@@ -53,23 +59,17 @@ func (db *DB) findSessions(ctx context.Context, batch []*lookup) error {
 		hashes[i] = l.hash[:]
 	}
 	batch[0].leads = true
-	rows, err := db.sessions.Query(ctx, findSessionsSQL, hashes)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var i int
-		var data []byte
-		t := Tenant{Status: Active}
-		if err := rows.Scan(&i, &data, &t.Slug.s, &t.PlanType, &t.SchemaVersion); err != nil {
-			return err
-		}
-		if t.Slug.IsZero() {
-			t = Tenant{}
-		}
+	rows, _ := db.sessions.Query(ctx, findSessionsSQL, hashes)
+	var i int
+	var data []byte
+	var t Tenant
+	_, err := pgx.ForEachRow(rows, []any{&i, &data, &t.Slug.s, &t.PlanType, &t.SchemaVersion}, func() error {
 		l := batch[i-1]
 		l.data, l.tenant, l.found = data, t, true
-	}
-	return rows.Err()
+		if !t.Slug.IsZero() {
+			l.tenant.Status = Active
+		}
+		return nil
+	})
+	return err
 }

@@ -31,17 +31,6 @@ func hashToken(token string) []byte {
 	return sum[:]
 }
 
-// FindSession returns the data of a live session and its tenant, in one round
-// trip. found is false for a token that is unknown, expired or of a tenant that
-// is not active: a cancellation needs no other check anywhere.
-func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenant Tenant, found bool, err error) {
-	l, err := db.findSession(ctx, token)
-	if err != nil {
-		return nil, Tenant{}, false, fmt.Errorf("find session: %w", err)
-	}
-	return l.data, l.tenant, l.found, nil
-}
-
 // SaveSession writes a new session under its token. A session of a tenant is
 // only written while the tenant is active, else ErrTenantCancelled: the row
 // lock makes a sign-in and a cancellation at the same instant wait for each
