@@ -22,20 +22,20 @@ func (db *DB) Cancel(ctx context.Context, slug Slug) error {
 func (db *DB) Restore(ctx context.Context, slug Slug) error {
 	restored := false
 	err := db.command(ctx, slug, func(tx pgx.Tx) error {
-		if err := notPurging(ctx, tx, slug); err != nil {
-			return err
-		}
 		tag, err := tx.Exec(ctx, `
 			WITH restored AS (
 				UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
-				WHERE slug = $1 AND status = 'cancelled' RETURNING slug)
+				WHERE slug = $1 AND status = 'cancelled' AND purging_since IS NULL RETURNING slug)
 			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM restored`,
 			slug.s, Actor(ctx), AuditRestore)
 		if err != nil {
 			return fmt.Errorf("restore tenant %s: %w", slug, err)
 		}
 		if tag.RowsAffected() == 0 {
-			_, err := db.Tenant(ctx, slug)
+			t, err := db.Tenant(ctx, slug)
+			if t.PurgingSince != nil {
+				err = fmt.Errorf("%s: %w", slug, ErrPurging)
+			}
 			return err
 		}
 		restored = true

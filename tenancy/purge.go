@@ -108,13 +108,3 @@ func (db *DB) dropBatch(ctx context.Context, slug Slug) (found int, err error) {
 	})
 	return found, err
 }
-
-// notPurging returns ErrPurging for a tenant whose purge has begun.
-func notPurging(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	var purging bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND purging_since IS NOT NULL)`, slug.s).Scan(&purging)
-	if err == nil && purging {
-		err = fmt.Errorf("%s: %w", slug, ErrPurging)
-	}
-	return err
-}
