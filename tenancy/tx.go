@@ -80,9 +80,16 @@ func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return db.transactOn(ctx, conn.Conn, beginPublic+statementTimeout(ctx), fn)
 }
 
-// beginTenant is one message: the search_path ends with the transaction, which
-// is what makes it safe behind a pooler.
-func beginTenant(slug Slug) string { return "BEGIN; " + lookInto(slug) }
+// beginTenant opens a transaction on the tenant's schema. It is one message: the
+// search_path ends with the transaction, which is what makes it safe behind a
+// pooler. The cast to regnamespace fails where the schema is gone, for a
+// search_path that leads nowhere raises no error and names would fall through to
+// public. A temporary table that was left on the connection is dropped: it would
+// be looked at before all others, and pg_temp at the end keeps even a new one
+// from hiding the tenant's own.
+func beginTenant(slug Slug) string {
+	return fmt.Sprintf(`BEGIN; DISCARD TEMP; SET LOCAL search_path TO %[1]s, public, pg_temp; SELECT '%[1]s'::regnamespace`, slug.ident())
+}
 
 // beginActive is beginTenant for a tenant that must be active now: the context
 // knows what its session was read with. It divides by how many such tenants
@@ -92,15 +99,6 @@ func beginActive(slug Slug) string {
 }
 
 const beginPublic = `BEGIN; DISCARD TEMP; SET LOCAL search_path TO public, pg_temp`
-
-// lookInto points a transaction at the tenant's schema. The cast to regnamespace
-// fails where the schema is gone, for a search_path that leads nowhere raises no
-// error and names would fall through to public. A temporary table that was left
-// on the connection is dropped: it would be looked at before all others, and
-// pg_temp at the end keeps even a new one from hiding the tenant's own.
-func lookInto(slug Slug) string {
-	return fmt.Sprintf(`DISCARD TEMP; SET LOCAL search_path TO %s, public, pg_temp; SELECT '%s'::regnamespace`, slug.ident(), slug.ident())
-}
 
 func quoted(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
