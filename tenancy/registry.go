@@ -9,22 +9,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Tenant is a row of the registry, public.tenants.
+// Tenant is a row of the registry, public.tenants; in JSON its fields have the
+// columns' names.
 type Tenant struct {
-	Slug          Slug
-	Status        string // Active or Cancelled
-	PlanType      string
-	SchemaVersion int64
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	CancelledAt   *time.Time
-	LastSignInAt  *time.Time
-	MigrateError  string // why the last migration failed; empty when it did not
-	PurgingSince  *time.Time
+	Slug          Slug       `json:"slug"`
+	Status        string     `json:"status"` // Active or Cancelled
+	PlanType      string     `json:"plan_type"`
+	SchemaVersion int64      `json:"schema_version"`
+	SizeBytes     int64      `json:"size_bytes"` // of the schema; of Tenants alone
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+	CancelledAt   *time.Time `json:"cancelled_at"`
+	LastSignInAt  *time.Time `json:"last_sign_in_at"`
+	PurgingSince  *time.Time `json:"purging_since"`
+	MigrateError  *string    `json:"migrate_error"` // why the last migration failed; nil when it did not
 }
 
 const tenantColumns = `slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at,
-	coalesce(migrate_error, ''), purging_since`
+	purging_since, migrate_error`
 
 // Tenant returns one row of the registry, or ErrUnknownTenant.
 func (db *DB) Tenant(ctx context.Context, slug Slug) (Tenant, error) {
@@ -38,8 +40,8 @@ func (db *DB) Tenant(ctx context.Context, slug Slug) (Tenant, error) {
 
 // Tenants lists the registry by slug, or the one tenant only, with the size of
 // each schema in bytes: tables, indexes and what is stored out of line.
-func (db *DB) Tenants(ctx context.Context, only Slug, each func(t Tenant, size int64) error) error {
-	rows, err := db.pool.Query(ctx, `
+func (db *DB) Tenants(ctx context.Context, only Slug) ([]Tenant, error) {
+	rows, _ := db.pool.Query(ctx, `
 		SELECT `+tenantColumns+`, coalesce(s.size, 0)
 		FROM public.tenants LEFT JOIN (
 			SELECT n.nspname, sum(pg_total_relation_size(c.oid))::bigint AS size
@@ -48,27 +50,20 @@ func (db *DB) Tenants(ctx context.Context, only Slug, each func(t Tenant, size i
 			GROUP BY n.nspname) s ON s.nspname = 'tenant_' || slug
 		WHERE $1 = '' OR slug = $1
 		ORDER BY slug`, only.s)
+	tenants, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Tenant, err error) {
+		err = row.Scan(append(t.targets(), &t.SizeBytes)...)
+		return t, err
+	})
 	if err != nil {
-		return fmt.Errorf("list tenants: %w", err)
+		return nil, fmt.Errorf("list tenants: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var t Tenant
-		var size int64
-		if err := rows.Scan(append(t.targets(), &size)...); err != nil {
-			return fmt.Errorf("list tenants: %w", err)
-		}
-		if err := each(t, size); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return tenants, nil
 }
 
 // targets are where a row of tenantColumns goes.
 func (t *Tenant) targets() []any {
 	return []any{&t.Slug.s, &t.Status, &t.PlanType, &t.SchemaVersion,
-		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.MigrateError, &t.PurgingSince}
+		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.PurgingSince, &t.MigrateError}
 }
 
 // Versions counts the tenants at each schema version, and names those whose

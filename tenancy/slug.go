@@ -35,6 +35,9 @@ func alphanumeric(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <=
 
 func (s Slug) String() string { return s.s }
 
+// MarshalText is for JSON.
+func (s Slug) MarshalText() ([]byte, error) { return []byte(s.s), nil }
+
 // IsZero reports whether s is no tenant.
 func (s Slug) IsZero() bool { return s.s == "" }
 

@@ -82,86 +82,52 @@ func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, word string, slug
 	return usage(tenantsUsage)
 }
 
-// tenantRow is a tenant as it is printed, its fields named as the columns.
-type tenantRow struct {
-	Slug          string     `json:"slug"`
-	Status        string     `json:"status"`
-	PlanType      string     `json:"plan_type"`
-	SchemaVersion int64      `json:"schema_version"`
-	SizeBytes     int64      `json:"size_bytes"`
-	CreatedAt     time.Time  `json:"created_at"`
-	UpdatedAt     time.Time  `json:"updated_at"`
-	CancelledAt   *time.Time `json:"cancelled_at"`
-	LastSignInAt  *time.Time `json:"last_sign_in_at"`
-	PurgingSince  *time.Time `json:"purging_since"`
-	MigrateError  *string    `json:"migrate_error"`
-}
-
-func newTenantRow(t tenancy.Tenant, size int64) tenantRow {
-	row := tenantRow{
-		Slug: t.Slug.String(), Status: t.Status, PlanType: t.PlanType, SchemaVersion: t.SchemaVersion, SizeBytes: size,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, CancelledAt: t.CancelledAt, LastSignInAt: t.LastSignInAt, PurgingSince: t.PurgingSince,
-	}
-	if t.MigrateError != "" {
-		row.MigrateError = &t.MigrateError
-	}
-	return row
-}
-
 func listTenants(ctx context.Context, db *tenancy.DB, f tenantsFlags, stdout io.Writer) error {
-	rows := []tenantRow{}
-	err := db.Tenants(ctx, tenancy.Slug{}, func(t tenancy.Tenant, size int64) error {
-		rows = append(rows, newTenantRow(t, size))
-		return nil
-	})
+	tenants, err := db.Tenants(ctx, tenancy.Slug{})
 	if err != nil {
 		return err
 	}
 	if f.json {
-		return printJSON(stdout, rows)
+		return printJSON(stdout, tenants)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SLUG\tSTATUS\tPLAN\tVERSION\tSIZE\tLAST SIGN-IN\tNOTE")
-	for _, r := range rows {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Slug, r.Status, r.PlanType, r.SchemaVersion, bytesText(r.SizeBytes), when(r.LastSignInAt), r.note())
+	for _, t := range tenants {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", t.Slug, t.Status, t.PlanType, t.SchemaVersion, bytesText(t.SizeBytes), when(t.LastSignInAt), note(t))
 	}
 	return table.Flush()
 }
 
-func (r tenantRow) note() string {
+func note(t tenancy.Tenant) string {
 	switch {
-	case r.PurgingSince != nil:
+	case t.PurgingSince != nil:
 		return "purge not finished"
-	case r.MigrateError != nil:
+	case t.MigrateError != nil:
 		return "migration failed"
 	}
 	return ""
 }
 
 func showTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, f tenantsFlags, stdout io.Writer) error {
-	var row *tenantRow
-	err := db.Tenants(ctx, slug, func(t tenancy.Tenant, size int64) error {
-		found := newTenantRow(t, size)
-		row = &found
-		return nil
-	})
+	tenants, err := db.Tenants(ctx, slug)
 	if err != nil {
 		return err
 	}
-	if row == nil {
+	if len(tenants) == 0 {
 		return fmt.Errorf("%s: %w", slug, tenancy.ErrUnknownTenant)
 	}
+	t := tenants[0]
 	if f.json {
-		return printJSON(stdout, row)
+		return printJSON(stdout, t)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "slug\t%s\nschema\t%s\nstatus\t%s\nplan\t%s\nversion\t%d\nsize\t%s\ncreated\t%s\nlast sign-in\t%s\ncancelled\t%s\n",
-		row.Slug, slug.Schema(), row.Status, row.PlanType, row.SchemaVersion, bytesText(row.SizeBytes), when(&row.CreatedAt), when(row.LastSignInAt), when(row.CancelledAt))
-	if row.PurgingSince != nil {
-		fmt.Fprintf(table, "purging since\t%s\n", when(row.PurgingSince))
+		t.Slug, slug.Schema(), t.Status, t.PlanType, t.SchemaVersion, bytesText(t.SizeBytes), when(&t.CreatedAt), when(t.LastSignInAt), when(t.CancelledAt))
+	if t.PurgingSince != nil {
+		fmt.Fprintf(table, "purging since\t%s\n", when(t.PurgingSince))
 	}
-	if row.MigrateError != nil {
-		fmt.Fprintf(table, "migration failed\t%s\n", *row.MigrateError)
+	if t.MigrateError != nil {
+		fmt.Fprintf(table, "migration failed\t%s\n", *t.MigrateError)
 	}
 	return table.Flush()
 }
