@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 )
 
 // Drift is a difference between a tenant's catalog and that of a schema which
@@ -124,50 +125,21 @@ func (c catalog) diff(slug Slug, got catalog) (found []Drift) {
 // eachCurrent calls fn, by jobs goroutines, for every tenant that is at this
 // program's version.
 func (db *DB) eachCurrent(ctx context.Context, jobs int, fn func(Slug) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slugs := make(chan Slug)
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() {
-			for slug := range slugs {
-				if err := fn(slug); err != nil {
-					cancel(fmt.Errorf("tenant %s: %w", slug, err))
-				}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(jobs)
+	for t, err := range db.tenantsWith(ctx, `schema_version = $1`, db.tenant.latest) {
+		if err != nil {
+			workers.Go(func() error { return cmp.Or(context.Cause(ctx), err) })
+			break
+		}
+		workers.Go(func() error {
+			if err := fn(t.Slug); err != nil {
+				return fmt.Errorf("tenant %s: %w", t.Slug, err)
 			}
+			return nil
 		})
 	}
-	err := db.feed(ctx, slugs)
-	close(slugs)
-	workers.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
-// feed sends the slugs, page by page.
-func (db *DB) feed(ctx context.Context, slugs chan<- Slug) error {
-	const page = 500
-	for after := ""; ; {
-		rows, err := db.pool.Query(ctx, `
-			SELECT slug FROM public.tenants WHERE schema_version = $1 AND slug > $2 ORDER BY slug LIMIT $3`, db.tenant.latest, after, page)
-		if err != nil {
-			return err
-		}
-		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil || len(names) == 0 {
-			return err
-		}
-		for _, name := range names {
-			select {
-			case slugs <- Slug{name}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		after = names[len(names)-1]
-	}
+	return workers.Wait()
 }
 
 // readCatalog describes the schema that the transaction's search_path begins

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/jackc/pgx/v5"
 )
-
-// eachPage is how many tenants EachTenant reads at once.
-const eachPage = 500
 
 // EachTenant calls fn once for every active tenant, one after the other by
 // slug, with a context on which InTx works for that tenant. An error of fn is
@@ -17,32 +15,43 @@ const eachPage = 500
 // end of ctx does stop it. A tenant that is made meanwhile may be left out.
 func (db *DB) EachTenant(ctx context.Context, fn func(ctx context.Context) error) error {
 	var all []error
-	for after := ""; ; {
-		page, err := db.activeAfter(ctx, after)
-		if err != nil || len(page) == 0 {
+	for t, err := range db.tenantsWith(ctx, `status = $1`, Active) {
+		if err != nil {
 			return errors.Join(append(all, err)...)
 		}
-		for _, t := range page {
-			if ctx.Err() != nil {
-				return errors.Join(append(all, ctx.Err())...)
-			}
-			if err := fn(WithTenant(ctx, t)); err != nil {
-				all = append(all, fmt.Errorf("tenant %s: %w", t.Slug, err))
-			}
+		if err := fn(WithTenant(ctx, t)); err != nil {
+			all = append(all, fmt.Errorf("tenant %s: %w", t.Slug, err))
 		}
-		after = page[len(page)-1].Slug.s
 	}
+	return errors.Join(all...)
 }
 
-func (db *DB) activeAfter(ctx context.Context, after string) ([]Tenant, error) {
-	rows, err := db.pool.Query(ctx, `
-		SELECT `+tenantColumns+` FROM public.tenants
-		WHERE status = 'active' AND slug > $1 ORDER BY slug LIMIT $2`, after, eachPage)
-	if err != nil {
-		return nil, fmt.Errorf("list tenants: %w", err)
+// tenantsWith are the tenants for which the condition on $1 holds, by slug.
+// The caller stops at an error, which is that of ctx where this has ended.
+func (db *DB) tenantsWith(ctx context.Context, condition string, arg any) iter.Seq2[Tenant, error] {
+	const page = 500
+	return func(yield func(Tenant, error) bool) {
+		for after := ""; ; {
+			rows, _ := db.pool.Query(ctx, `
+				SELECT `+tenantColumns+` FROM public.tenants
+				WHERE `+condition+` AND slug > $2 ORDER BY slug LIMIT $3`, arg, after, page)
+			tenants, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Tenant, err error) {
+				err = row.Scan(t.targets()...)
+				return t, err
+			})
+			if err != nil {
+				yield(Tenant{}, fmt.Errorf("list tenants: %w", err))
+				return
+			}
+			if len(tenants) == 0 {
+				return
+			}
+			for _, t := range tenants {
+				if !yield(t, ctx.Err()) {
+					return
+				}
+			}
+			after = tenants[len(tenants)-1].Slug.s
+		}
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Tenant, err error) {
-		err = row.Scan(t.targets()...)
-		return t, err
-	})
 }
