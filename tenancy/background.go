@@ -32,10 +32,7 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 		case err != nil && !errors.Is(err, ErrBusy) && ctx.Err() == nil:
 			db.log.ErrorContext(ctx, "background migration", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(backgroundPause):
-		}
+		_ = pause(ctx, backgroundPause)
 	}
 }
 

@@ -57,6 +57,9 @@ func IsUnreachable(err error) bool {
 		state == codeLockTimeout
 }
 
+// isDown is IsUnreachable but for a wait for another transaction.
+func isDown(err error) bool { return IsUnreachable(err) && sqlState(err) != codeLockTimeout }
+
 func sqlState(err error) string {
 	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
 		return pgErr.Code

@@ -121,10 +121,8 @@ func (f *fleet) passes(ctx context.Context) error {
 		if err != nil || behind <= len(f.failed) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(elsewherePause):
+		if err := pause(ctx, elsewherePause); err != nil {
+			return err
 		}
 	}
 }

@@ -39,10 +39,10 @@ func (f *fleet) batchSize(ctx context.Context) (n int, err error) {
 	return max(1, min(mostInBatch, batchRelations/max(1, relations))), nil
 }
 
-// claimed is a tenant of a batch.
+// claimed is a tenant that is behind.
 type claimed struct {
 	position
-	free bool
+	free bool // nobody else has its lock: it is ours now
 }
 
 // batch migrates the tenants after *after, as many as fit, and moves it on. It
@@ -50,7 +50,7 @@ type claimed struct {
 func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err error) {
 	var done []Slug
 	err = f.db.transact(ctx, beginClaim+`; SET LOCAL lock_timeout = '`+batchLockTimeout+`'; SAVEPOINT one`, func(tx pgx.Tx) error {
-		all, err := f.claim(ctx, tx, *after)
+		all, err := f.claim(ctx, tx, *after, f.inBatch)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 			}
 			if err := f.oneOf(ctx, tx, next.position); err == nil {
 				done = append(done, next.slug)
-			} else if ctx.Err() != nil || IsUnreachable(err) && sqlState(err) != codeLockTimeout {
+			} else if ctx.Err() != nil || isDown(err) {
 				return err
 			} else {
 				alone = append(alone, next.slug)
@@ -80,17 +80,14 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 	return alone, err
 }
 
-// claim takes the locks of the next tenants that are behind.
-func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position) ([]claimed, error) {
-	rows, err := tx.Query(ctx, `
+// claim takes the locks of the next tenants that are behind, up to limit.
+func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position, limit int) ([]claimed, error) {
+	rows, _ := tx.Query(ctx, `
 		SELECT schema_version, slug, pg_try_advisory_xact_lock($4, hashtext(slug)) FROM (
 			SELECT schema_version, slug FROM public.tenants
-			WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND slug <> ALL ($5)
-			ORDER BY schema_version, slug LIMIT $6) t`,
-		f.db.tenant.latest, after.version, after.slug.s, lockSpace, f.working(), f.inBatch)
-	if err != nil {
-		return nil, err
-	}
+			WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND slug <> ALL ($5) AND ($6 = '' OR slug = $6)
+			ORDER BY schema_version, slug LIMIT $7) t`,
+		f.db.tenant.latest, after.version, after.slug.s, lockSpace, f.working(), f.options.Only.s, limit)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
 		return c, row.Scan(&c.version, &c.slug.s, &c.free)
 	})

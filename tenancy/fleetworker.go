@@ -12,17 +12,12 @@ import (
 // pass has every worker go over the tenants once.
 func (f *fleet) pass(ctx context.Context) error {
 	var workers sync.WaitGroup
-	problems := make(chan error, f.options.Jobs)
-	for range f.options.Jobs {
-		workers.Go(func() { problems <- f.work(ctx) })
+	problems := make([]error, f.options.Jobs)
+	for i := range problems {
+		workers.Go(func() { problems[i] = f.work(ctx) })
 	}
 	workers.Wait()
-	close(problems)
-	var all []error
-	for err := range problems {
-		all = append(all, err)
-	}
-	return errors.Join(all...)
+	return errors.Join(problems...)
 }
 
 // work takes tenants in the order of the registry's index, in batches where
@@ -47,8 +42,8 @@ func (f *fleet) work(ctx context.Context) error {
 		case sqlState(err) == codeLockTimeout && f.postpone(after.slug):
 			f.unbegin()
 			after = from
-			pause(ctx, lockedPause)
-		case err != nil && IsUnreachable(err) && sqlState(err) != codeLockTimeout:
+			_ = pause(ctx, lockedPause) // the next turn sees its end
+		case isDown(err):
 			return err
 		default:
 			if err := f.note(ctx, after.slug, err); err != nil {
@@ -89,7 +84,7 @@ func (f *fleet) retry(ctx context.Context, slug Slug) error {
 		return ctx.Err()
 	case sqlState(err) == codeLockTimeout && f.postpone(slug):
 		return nil
-	case err != nil && IsUnreachable(err) && sqlState(err) != codeLockTimeout:
+	case isDown(err):
 		return err
 	}
 	return f.note(ctx, slug, err)
@@ -131,12 +126,13 @@ func (f *fleet) postpone(slug Slug) bool {
 	return true
 }
 
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// pause waits for d, or until ctx ends, and returns ctx's error.
+func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
+	return ctx.Err()
 }
 
 // note counts a tenant, and keeps why it failed.
@@ -188,23 +184,12 @@ func (f *fleet) one(ctx context.Context, after *position) error {
 	from := *after
 	*after = position{}
 	return f.db.transact(ctx, beginClaim, func(tx pgx.Tx) error {
-		var free bool
-		err := tx.QueryRow(ctx, `
-			SELECT schema_version, slug, pg_try_advisory_xact_lock($5, hashtext(slug))
-			FROM (
-				SELECT schema_version, slug FROM public.tenants
-				WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND ($4 = '' OR slug = $4) AND slug <> ALL ($6)
-				ORDER BY schema_version, slug
-				LIMIT 1) t`,
-			f.db.tenant.latest, from.version, from.slug.s, f.options.Only.s, lockSpace, f.working()).
-			Scan(&after.version, &after.slug.s, &free)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errNoneLeft
-		}
+		next, err := f.claim(ctx, tx, from, 1)
 		if err != nil {
 			return err
 		}
-		if !free || !f.try(after.slug) {
+		*after = next[0].position
+		if !next[0].free || !f.try(after.slug) {
 			return ErrBusy
 		}
 		return f.upgrade(ctx, tx, after.slug)

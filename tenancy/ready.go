@@ -49,7 +49,7 @@ func (db *DB) catchUp(ctx context.Context, t Tenant) error {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNotMigrated, err)
 		}
-		if err == nil || ctx.Err() != nil || IsUnreachable(err) && sqlState(err) != codeLockTimeout {
+		if err == nil || ctx.Err() != nil || isDown(err) {
 			db.failures.Delete(t.Slug)
 			return err
 		}
