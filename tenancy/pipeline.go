@@ -140,12 +140,7 @@ func opened(p *pgconn.Pipeline, answers int, entered bool) error {
 	if err := skip(p, answers-1); err != nil {
 		return err
 	}
-	answer, err := p.GetResults()
-	result, ok := answer.(*pgconn.ResultReader)
-	if !ok {
-		return cmp.Or(err, errEnter)
-	}
-	tag, err := result.Close()
+	_, tag, err := read(p)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = ErrTenantCancelled
 	}
@@ -155,17 +150,20 @@ func opened(p *pgconn.Pipeline, answers int, entered bool) error {
 // skip reads answers that nobody is interested in.
 func skip(p *pgconn.Pipeline, answers int) error {
 	for range answers {
-		answer, err := p.GetResults()
-		if err != nil {
+		if _, _, err := read(p); err != nil {
 			return err
-		}
-		if result, ok := answer.(*pgconn.ResultReader); ok {
-			if _, err := result.Close(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// read reads an answer to its end.
+func read(p *pgconn.Pipeline) (answer any, tag pgconn.CommandTag, err error) {
+	answer, err = p.GetResults()
+	if result, ok := answer.(*pgconn.ResultReader); ok {
+		tag, err = result.Close()
+	}
+	return answer, tag, err
 }
 
 // finish reads what follows the statement, and returns the first error of it:
@@ -173,15 +171,8 @@ func skip(p *pgconn.Pipeline, answers int) error {
 func finish(p *pgconn.Pipeline) error {
 	var first error
 	for {
-		answer, err := p.GetResults()
-		if err == nil {
-			if result, ok := answer.(*pgconn.ResultReader); ok {
-				_, err = result.Close()
-			}
-		}
-		if first == nil {
-			first = err
-		}
+		answer, _, err := read(p)
+		first = cmp.Or(first, err)
 		_, synced := answer.(*pgconn.PipelineSync)
 		if synced || answer == nil && err == nil || err != nil && sqlState(err) == "" {
 			return errors.Join(first, closed(p))

@@ -170,13 +170,11 @@ func (tx *tenantTx) pipeCommit(ctx context.Context) (string, error) {
 	if err := skip(p, before); err != nil {
 		return "", errors.Join(err, closed(p))
 	}
-	answer, err := p.GetResults()
-	result, ok := answer.(*pgconn.ResultReader)
-	if !ok {
+	_, tag, err := read(p)
+	if err != nil {
 		return "", errors.Join(err, closed(p))
 	}
-	tag, err := result.Close()
-	return tag.String(), errors.Join(err, finish(p))
+	return tag.String(), finish(p)
 }
 
 // rollback leaves the connection as it was before the transaction.
