@@ -145,13 +145,10 @@ func (db *DB) eachCurrent(ctx context.Context, jobs int, fn func(Slug) error) er
 // readCatalog describes the schema that the transaction's search_path begins
 // with: then PostgreSQL leaves its name out of what it prints.
 func readCatalog(ctx context.Context, tx pgx.Tx, slug Slug) (catalog, error) {
-	rows, err := tx.Query(ctx, catalogSQL, slug.Schema())
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, catalogSQL, slug.Schema())
 	c := catalog{}
 	var object, definition string
-	_, err = pgx.ForEachRow(rows, []any{&object, &definition}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&object, &definition}, func() error {
 		c[object] = strings.ReplaceAll(strings.ReplaceAll(definition, slug.ident()+".", ""), slug.Schema()+".", "")
 		return nil
 	})

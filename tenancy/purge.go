@@ -89,15 +89,12 @@ func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
 // it found. CASCADE may take more with them, views for example.
 func (db *DB) dropBatch(ctx context.Context, slug Slug) (found int, err error) {
 	err = db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
+		rows, _ := tx.Query(ctx, `
 			SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END
 				|| ' IF EXISTS ' || quote_ident(n.nspname) || '.' || quote_ident(c.relname)
 			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
 			ORDER BY c.oid DESC LIMIT $2`, slug.Schema(), purgeBatch)
-		if err != nil {
-			return err
-		}
 		relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil || len(relations) == 0 {
 			return err

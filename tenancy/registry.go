@@ -72,19 +72,14 @@ func (t *Tenant) targets() []any {
 func (db *DB) Versions(ctx context.Context) (versions map[int64]int, failed []TenantFailure, err error) {
 	versions, failed = map[int64]int{}, []TenantFailure{}
 	var version, n int64
-	rows, err := db.pool.Query(ctx, `SELECT schema_version, count(*) FROM public.tenants GROUP BY schema_version`)
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&version, &n}, func() error { versions[version] = int(n); return nil })
-	}
+	rows, _ := db.pool.Query(ctx, `SELECT schema_version, count(*) FROM public.tenants GROUP BY schema_version`)
+	_, err = pgx.ForEachRow(rows, []any{&version, &n}, func() error { versions[version] = int(n); return nil })
 	if sqlState(err) == codeMissingTable {
 		return versions, failed, nil
 	}
-	var f TenantFailure
 	if err == nil {
-		rows, err = db.pool.Query(ctx, `SELECT slug, migrate_error FROM public.tenants WHERE migrate_error IS NOT NULL ORDER BY slug`)
-	}
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&f.Slug, &f.Error}, func() error { failed = append(failed, f); return nil })
+		rows, _ = db.pool.Query(ctx, `SELECT slug, migrate_error FROM public.tenants WHERE migrate_error IS NOT NULL ORDER BY slug`)
+		failed, err = pgx.CollectRows(rows, pgx.RowToStructByPos[TenantFailure])
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("schema versions: %w", err)

@@ -127,8 +127,8 @@ func (db *DB) checkNames(ctx context.Context) error {
 		return nil
 	}
 	var both []string
-	err := db.withReference(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
+	err := db.withReference(ctx, func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, `
 			WITH names AS (
 				SELECT n.oid AS schema, coalesce(c.relname, t.typname, p.proname) AS name
 				FROM pg_namespace n
@@ -140,9 +140,7 @@ func (db *DB) checkNames(ctx context.Context) error {
 			)
 			SELECT name FROM names WHERE name <> 'schema_migrations' GROUP BY name HAVING count(DISTINCT schema) = 2
 			ORDER BY name`, referenceSlug.Schema())
-		if err == nil {
-			both, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		}
+		both, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
 	var broken *MigrationError
