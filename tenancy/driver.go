@@ -112,7 +112,7 @@ func (d *txDriver) Run(migration io.Reader) (err error) {
 			if line > 0 {
 				line += strings.Count(string(sql[:strings.Index(string(sql), message)]), "\n")
 			}
-			return &MigrationError{Slug: d.slug, File: d.migrations.files[d.version].name, Line: line, Err: err}
+			return &MigrationError{File: d.migrations.files[d.version].name, Line: line, Err: err}
 		}
 	}
 	return nil
@@ -129,9 +129,8 @@ func (d *txDriver) Open(string) (database.Driver, error) { return nil, errNotOff
 func (d *txDriver) Drop() error                          { return errNotOffered }
 func (d *txDriver) Close() error                         { return nil }
 
-// MigrationError says which file failed, for whom, where and why.
+// MigrationError says which file failed, where and why.
 type MigrationError struct {
-	Slug Slug // zero: the shared schema
 	File string
 	Line int // 0: not known
 	Err  error
