@@ -27,20 +27,15 @@ var ErrReadOnly = errors.New("the database is read-only")
 func (p *Probe) Check(ctx context.Context) (err error) {
 	if p.conn == nil {
 		if p.conn, err = p.db.connect(ctx); err != nil {
-			p.conn = nil
 			return err
 		}
 	}
-	if err = writable(ctx, p.conn); err != nil {
-		p.Close(ctx)
-	}
-	return err
-}
-
-func writable(ctx context.Context, conn *pgx.Conn) error {
-	results, err := conn.PgConn().Exec(ctx, `SHOW transaction_read_only`).ReadAll()
+	results, err := p.conn.PgConn().Exec(ctx, `SHOW transaction_read_only`).ReadAll()
 	if err == nil && string(results[0].Rows[0][0]) == "on" {
 		err = ErrReadOnly
+	}
+	if err != nil {
+		p.Close(ctx)
 	}
 	return err
 }
