@@ -45,6 +45,9 @@ type Handler struct {
 	// Slow says that Apply may take seconds. Such handlers have a share of the
 	// connections and no more, so that they hold up no quick one.
 	Slow bool
+
+	becomes string // status of the tenant, where that is all that the event does
+	action  string // what the audit log says of it; empty: nothing
 }
 
 // Handlers has the handler of each event type; other types are stored as
@@ -96,41 +99,32 @@ func builtIn(system *tenancy.System, product Handlers, o Options) Handlers {
 		then := product[name]
 		handlers[name] = Handler{Apply: inTurn(setPlan, then.Apply), Slow: then.Slow}
 	}
-	for name, first := range map[string]Apply{
-		subscriptionCreated: inTurn(
-			func(ctx context.Context, tx pgx.Tx, e Event) error { return system.Provision(ctx, tx, e.Tenant) }, setPlan),
-		"tenant.cancelled": func(ctx context.Context, tx pgx.Tx, e Event) error {
-			err := system.Cancel(ctx, tx, e.Tenant)
-			if errors.Is(err, tenancy.ErrUnknownTenant) {
-				return nil // it never came to be
-			}
-			return err
-		},
+	created := func(ctx context.Context, tx pgx.Tx, e Event) error { return system.Provision(ctx, tx, e.Tenant) }
+	cancelled := func(ctx context.Context, tx pgx.Tx, e Event) error {
+		err := system.Cancel(ctx, tx, e.Tenant)
+		if errors.Is(err, tenancy.ErrUnknownTenant) {
+			return nil // it never came to be
+		}
+		return err
+	}
+	for name, own := range map[string]Handler{
+		subscriptionCreated: {Apply: inTurn(created, setPlan), becomes: tenancy.Active, action: tenancy.AuditProvision},
+		"tenant.cancelled":  {Apply: cancelled, becomes: tenancy.Cancelled, action: tenancy.AuditCancel},
 	} {
-		then := product[name]
-		handlers[name] = Handler{Apply: inTurn(first, then.Apply), Lifecycle: true, Slow: then.Slow}
+		own.Lifecycle = true
+		if then, more := product[name]; more {
+			own.Apply, own.Slow, own.becomes = inTurn(own.Apply, then.Apply), then.Slow, ""
+		}
+		handlers[name] = own
 	}
 	return handlers
 }
 
-// actions are what the template's own events do, as the audit log says it.
-var actions = map[string]string{"subscription.created": tenancy.AuditProvision, "tenant.cancelled": tenancy.AuditCancel}
-
 // told logs what an event has done to its tenant.
 func (in *Inbox) told(ctx context.Context, eventType string, slug tenancy.Slug) {
-	if action := actions[eventType]; action != "" {
+	if action := in.handlers[eventType].action; action != "" {
 		in.system.Told(tenancy.WithActor(ctx, tenancy.ActorPlatform), action, slug, "")
 	}
-}
-
-// instantTypes are the template's own events, as far as the product does nothing
-// at them, with the status that they give a tenant.
-func instantTypes(product Handlers) map[string]string {
-	types := map[string]string{subscriptionCreated: "active", "tenant.cancelled": "cancelled"}
-	for name := range product {
-		delete(types, name)
-	}
-	return types
 }
 
 func inTurn(first, then Apply) Apply {

@@ -22,8 +22,7 @@ import (
 type Inbox struct {
 	system   *tenancy.System
 	handlers Handlers
-	known    []string          // the types that have a handler
-	instant  map[string]string // type → status of the tenant, where that is all that the event does
+	known    []string // the types that have a handler
 	options  Options
 	log      *slog.Logger
 	self     string          // names this process in claims
@@ -106,7 +105,6 @@ func New(db *tenancy.DB, handlers Handlers, o Options) (*Inbox, error) {
 	}
 	in.arrivals.AtOnce, in.arrivals.Run = connsForStoring, in.insertAll
 	in.arrivals.Most, in.arrivals.Weight = together, weight
-	in.instant = instantTypes(handlers)
 	in.known = slices.Collect(maps.Keys(in.handlers))
 	in.base, in.stop = context.WithCancel(tenancy.WithActor(context.Background(), tenancy.ActorPlatform))
 	return in, nil

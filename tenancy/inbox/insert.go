@@ -108,7 +108,7 @@ func (in *Inbox) insert(ctx context.Context, arrivals []*arrival) error {
 		column(arrivals, func(a *arrival) string { return a.SignedWith }),
 		column(arrivals, func(a *arrival) string { return a.becomes }),
 		column(arrivals, func(a *arrival) string { return a.plan }),
-		column(arrivals, func(a *arrival) string { return actions[a.Type] }),
+		column(arrivals, func(a *arrival) string { return in.handlers[a.Type].action }),
 		column(arrivals, func(a *arrival) bool { return a.first }),
 		in.self, in.options.Lease.Seconds(), tenancy.LockKey, in.system.LatestVersion(), tenancy.ActorPlatform)
 	if cancelled != nil {
@@ -161,7 +161,7 @@ func byTenant(arrivals []*arrival) (cancelled []string) {
 		if a.first = !met[a.tenant]; !a.first {
 			a.becomes = ""
 		}
-		if a.becomes == "cancelled" {
+		if a.becomes == tenancy.Cancelled {
 			cancelled = append(cancelled, a.tenant.String())
 		}
 		met[a.tenant] = true

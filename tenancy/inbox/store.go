@@ -79,7 +79,7 @@ func (in *Inbox) judge(d Delivery) *arrival {
 	case err != nil:
 		a.status, a.reason = Failed, "tenant "+err.Error()
 	default:
-		a.becomes = in.instant[d.Type]
+		a.becomes = h.becomes
 	}
 	if a.becomes != "" && d.Type == subscriptionCreated {
 		a.plan = in.options.Plan(d.Body)
