@@ -47,7 +47,8 @@ const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_
 
 func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string, w io.Writer) error {
 	var complaint strings.Builder
-	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--schema="+pgDumpPattern(slug)) //nolint:gosec // the slug is validated
+	// The schema is quoted: then nothing in it is a wildcard.
+	dump := exec.CommandContext(ctx, tool, "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--schema="+slug.ident()) //nolint:gosec // the slug is validated
 	dump.Env, dump.Stdout, dump.Stderr = db.libpqEnv(), w, &complaint
 	if err := dump.Run(); err != nil {
 		return fmt.Errorf("pg_dump: %w: %s", err, strings.TrimSpace(complaint.String()))
@@ -64,10 +65,6 @@ func (db *DB) auditExport(ctx context.Context, slug Slug) error {
 	}
 	return db.told(ctx, nil, AuditExport, slug, "not recorded: the database is read-only")
 }
-
-// pgDumpPattern is the schema as pg_dump matches it: quoted, nothing in it is a
-// wildcard.
-func pgDumpPattern(slug Slug) string { return slug.ident() }
 
 // passedOn are the parameters of a connection that say how it is protected, and
 // which of several servers is meant, as the URL and pgx spell them. libpq's
