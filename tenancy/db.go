@@ -106,7 +106,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 func (db *DB) readMigrations() (err error) {
-	if db.template, err = templateMigrations(); err != nil {
+	files, _ := fs.Sub(templateFiles, "schema") // it is there
+	if db.template, err = readMigrations(files); err != nil {
 		return fmt.Errorf("tenancy/schema: %w", err)
 	}
 	if db.shared, err = readMigrations(db.options.Shared); err != nil {
@@ -115,6 +116,7 @@ func (db *DB) readMigrations() (err error) {
 	if db.tenant, err = readMigrations(db.options.Tenant); err != nil {
 		return fmt.Errorf("schema/tenant: %w", err)
 	}
+	db.template.versions, db.shared.versions = templateVersions, sharedVersions
 	return nil
 }
 

@@ -78,8 +78,7 @@ func (db *DB) reference(ctx context.Context) (c catalog, err error) {
 // withReference runs fn where a tenant's schema has just been built.
 func (db *DB) withReference(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	err := db.transact(ctx, beginLocked(referenceSlug), func(tx pgx.Tx) error {
-		d := &txDriver{ctx: ctx, tx: tx, slug: referenceSlug, create: true, migrations: db.tenant,
-			versions: referenceSlug.ident() + ".schema_migrations"}
+		d := &txDriver{ctx: ctx, tx: tx, slug: referenceSlug, create: true, migrations: db.tenant}
 		if err := db.tenant.up(d); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,6 @@ type txDriver struct {
 	tx         pgx.Tx
 	migrations *migrations
 	slug       Slug      // zero: public
-	versions   string    // the version table, as an SQL name
 	create     bool      // the schema may be missing
 	citus      bool      // place the schema as a shard, and send one statement a message
 	version    int64     // where the schema is; 0: nowhere yet
@@ -62,8 +62,8 @@ func (d *txDriver) prologue() string {
 		create = shardSchema + create
 	}
 	return create + "SET LOCAL search_path TO " + path + "; " +
-		"CREATE TABLE IF NOT EXISTS " + d.versions + " (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
-		"SELECT version FROM " + d.versions + " ORDER BY version DESC LIMIT 1"
+		"CREATE TABLE IF NOT EXISTS " + d.versions() + " (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL); " +
+		"SELECT version FROM " + d.versions() + " ORDER BY version DESC LIMIT 1"
 }
 
 // Unlock does nothing: the transaction's end unlocks.
@@ -118,9 +118,14 @@ func (d *txDriver) Run(migration io.Reader) (err error) {
 	return nil
 }
 
+// versions is the version table, as an SQL name.
+func (d *txDriver) versions() string {
+	return cmp.Or(d.migrations.versions, d.slug.ident()+".schema_migrations")
+}
+
 // versionRow is the SQL that records the version, as golang-migrate keeps it.
 func (d *txDriver) versionRow() string {
-	return fmt.Sprintf("DELETE FROM %[1]s; INSERT INTO %[1]s (version, dirty) VALUES (%[2]d, false)", d.versions, d.version)
+	return fmt.Sprintf("DELETE FROM %[1]s; INSERT INTO %[1]s (version, dirty) VALUES (%[2]d, false)", d.versions(), d.version)
 }
 
 var errNotOffered = errors.New("not offered: tenants are dropped by purge alone")

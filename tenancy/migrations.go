@@ -19,9 +19,10 @@ func init() { migrate.DefaultBufferSize = 4096 }
 
 // migrations are the files of one folder, read once and shared by every run.
 type migrations struct {
-	source source.Driver
-	files  map[int64]migration // by version
-	latest int64               // 0: there are none
+	source   source.Driver
+	files    map[int64]migration // by version
+	latest   int64               // 0: there are none
+	versions string              // the version table, as an SQL name; empty: one in each tenant's schema
 }
 
 // migration is a file that leads up to a version.

@@ -99,7 +99,7 @@ func (db *DB) upgradeTenant(ctx context.Context, tx pgx.Tx, slug Slug) (wasBehin
 // touches the tenant's row, unless the tenant is being purged, and returns
 // whether that made a difference, which migrateTenant returns.
 func (db *DB) migrateTenant(ctx context.Context, d *txDriver, register string) (difference bool, err error) {
-	d.ctx, d.migrations, d.versions = ctx, db.tenant, d.slug.ident()+".schema_migrations"
+	d.ctx, d.migrations = ctx, db.tenant
 	if d.citus, err = db.onCitus(ctx, d.tx); err != nil {
 		return false, err
 	}

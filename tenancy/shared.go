@@ -5,27 +5,18 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
+// templateFiles are the template's own tables in public.
+//
 //go:embed schema/*.sql
 var templateFiles embed.FS
 
-// templateMigrations are the template's own tables in public. Their version
-// row is in public.template_migrations, so that they and the product's shared
-// tables never claim one number.
-func templateMigrations() (*migrations, error) {
-	files, err := fs.Sub(templateFiles, "schema")
-	if err != nil {
-		return nil, err
-	}
-	return readMigrations(files)
-}
-
-// Version tables of the two sets of migrations in public.
+// Version tables of the two sets of migrations in public: the template's and the
+// product's never claim one number.
 const (
 	templateVersions = "public.template_migrations"
 	sharedVersions   = "public.schema_migrations"
@@ -48,10 +39,10 @@ func (db *DB) MigrateShared(ctx context.Context) error {
 		if err := db.closePublic(ctx, tx); err != nil {
 			return err
 		}
-		if err := migratePublic(ctx, tx, db.template, templateVersions); err != nil {
+		if err := migratePublic(ctx, tx, db.template); err != nil {
 			return err
 		}
-		return migratePublic(ctx, tx, db.shared, sharedVersions)
+		return migratePublic(ctx, tx, db.shared)
 	})
 	if err != nil {
 		return fmt.Errorf("shared schema: %w", err)
@@ -68,8 +59,8 @@ func refuseOldDatabase(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func migratePublic(ctx context.Context, tx pgx.Tx, files *migrations, versions string) error {
-	d := &txDriver{ctx: ctx, tx: tx, migrations: files, versions: versions}
+func migratePublic(ctx context.Context, tx pgx.Tx, files *migrations) error {
+	d := &txDriver{ctx: ctx, tx: tx, migrations: files}
 	if err := files.up(d); err != nil {
 		return err
 	}
@@ -80,20 +71,17 @@ func migratePublic(ctx context.Context, tx pgx.Tx, files *migrations, versions s
 // CheckShared returns a *BehindError when the public schema is behind this
 // program, and changes nothing.
 func (db *DB) CheckShared(ctx context.Context) error {
-	for _, part := range []struct {
-		files    *migrations
-		versions string
-	}{{db.template, templateVersions}, {db.shared, sharedVersions}} {
-		if part.files.latest == 0 {
+	for _, files := range []*migrations{db.template, db.shared} {
+		if files.latest == 0 {
 			continue
 		}
 		var version int64
-		err := db.pool.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM `+part.versions).Scan(&version)
+		err := db.pool.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM `+files.versions).Scan(&version)
 		if err != nil && sqlState(err) != codeMissingTable {
 			return err
 		}
-		if version < part.files.latest {
-			return &BehindError{Table: part.versions, Have: version, Want: part.files.latest}
+		if version < files.latest {
+			return &BehindError{Table: files.versions, Have: version, Want: files.latest}
 		}
 	}
 	return db.checkNames(ctx)
