@@ -100,13 +100,6 @@ func (l *Lanes) String() string {
 	return text[1:]
 }
 
-// Waiting is how many requests wait for a connection now.
-func (l *Lanes) Waiting() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.queue)
-}
-
 // Pools returns the pool of each lane, to be counted and not to be taken from.
 func (l *Lanes) Pools() []*pgxpool.Pool {
 	pools := make([]*pgxpool.Pool, len(l.lanes))
