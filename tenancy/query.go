@@ -100,16 +100,11 @@ func (db *DB) statementFor(sql string, args []any) *statement {
 
 // alone runs the statement between BEGIN and COMMIT.
 func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, error) {
-	if err := tx.open(ctx); err != nil {
-		tx.end(ctx, false)
-		return nil, err
-	}
-	found, err := tx.conn.Query(ctx, sql, args...)
+	found, err := tx.pgxQuery(ctx, sql, args)
 	if err != nil {
 		tx.end(ctx, false)
 		return nil, err
 	}
-	tx.reads = false
 	commit := func() error {
 		if found.Err() != nil {
 			return nil
