@@ -106,14 +106,9 @@ func (db *DB) catalogOf(ctx context.Context, slug Slug) (c catalog, err error) {
 
 // diff lists what differs, by object.
 func (c catalog) diff(slug Slug, got catalog) (found []Drift) {
-	objects := slices.Collect(maps.Keys(c))
-	for object := range got {
-		if _, both := c[object]; !both {
-			objects = append(objects, object)
-		}
-	}
-	slices.Sort(objects)
-	for _, object := range objects {
+	both := maps.Clone(c)
+	maps.Copy(both, got)
+	for _, object := range slices.Sorted(maps.Keys(both)) {
 		if c[object] != got[object] {
 			found = append(found, Drift{slug.s, object, c[object], got[object]})
 		}

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -89,12 +90,7 @@ func (s *splitter) word(w string) {
 }
 
 func isRoutine(words []string) bool {
-	for _, w := range words[1:] {
-		if w == "function" || w == "procedure" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words[1:], "function") || slices.Contains(words[1:], "procedure")
 }
 
 // escapes reports whether the quote that begins here is an E'…' string.
