@@ -44,7 +44,11 @@ var errRolledBack = errors.New("rolled back on purpose")
 // of the slugs within a worker. The reference is built in a transaction that is
 // rolled back. Tenants that are behind or ahead are left out.
 func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
-	want, err := db.reference(ctx)
+	var want catalog
+	err := db.withReference(ctx, func(tx pgx.Tx) (err error) {
+		want, err = readCatalog(ctx, tx, referenceSlug)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -66,14 +70,6 @@ func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
 // referenceSlug names the schema that the reference is built in; a transaction
 // that is rolled back shows it to nobody.
 var referenceSlug = Slug{"0_reference_for_drift_0"}
-
-func (db *DB) reference(ctx context.Context) (c catalog, err error) {
-	err = db.withReference(ctx, func(tx pgx.Tx) error {
-		c, err = readCatalog(ctx, tx, referenceSlug)
-		return err
-	})
-	return c, err
-}
 
 // withReference runs fn where a tenant's schema has just been built.
 func (db *DB) withReference(ctx context.Context, fn func(tx pgx.Tx) error) error {
