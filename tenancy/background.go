@@ -42,7 +42,7 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 func (db *DB) migrateAsLeader(ctx context.Context) (failed int, err error) {
 	err = db.transact(ctx, "BEGIN", func(tx pgx.Tx) error {
 		var leader bool
-		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, -1)`, lockSpace).Scan(&leader); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, -1)`, LockKey).Scan(&leader); err != nil {
 			return err
 		}
 		if !leader {

@@ -87,7 +87,7 @@ func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position, limit int)
 			SELECT schema_version, slug FROM public.tenants
 			WHERE schema_version < $1 AND (schema_version, slug) > ($2, $3) AND slug <> ALL ($5) AND ($6 = '' OR slug = $6)
 			ORDER BY schema_version, slug LIMIT $7) t`,
-		f.db.tenant.latest, after.version, after.slug.s, lockSpace, f.working(), f.options.Only.s, limit)
+		f.db.tenant.latest, after.version, after.slug.s, LockKey, f.working(), f.options.Only.s, limit)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
 		return c, row.Scan(&c.version, &c.slug.s, &c.free)
 	})

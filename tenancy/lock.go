@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// lockSpace keeps our advisory locks apart from a product's own ("subp").
-const lockSpace = 0x73756270
+// LockKey keeps our advisory locks apart from a product's own ("subp"): with it and
+// with hashtext of the slug pg_advisory_xact_lock takes the tenant's.
+const LockKey = 0x73756270
 
 // ErrBusy says that another transaction holds the tenant's lock: it is being
 // provisioned, migrated, cancelled, or an event of it is being applied.
@@ -32,7 +33,7 @@ const (
 func beginLocked(slug Slug) string {
 	return fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; DISCARD TEMP; SET LOCAL lock_timeout = '%s'; `+
 		`SET LOCAL idle_in_transaction_session_timeout = '%s'; SELECT pg_advisory_xact_lock(%d, hashtext('%s')); `+
-		`SET LOCAL lock_timeout = '%s'`, lockTimeout, idleTimeout, lockSpace, slug.s, tableLockTimeout)
+		`SET LOCAL lock_timeout = '%s'`, lockTimeout, idleTimeout, LockKey, slug.s, tableLockTimeout)
 }
 
 // beginClaim opens a transaction that has no tenant yet.

@@ -56,10 +56,6 @@ func (s *System) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 // LatestVersion is DB.LatestVersion.
 func (s *System) LatestVersion() int64 { return s.db.LatestVersion() }
 
-// LockKey is what a statement passes to pg_try_advisory_xact_lock, with
-// hashtext of the slug, for the lock that TryTenant takes.
-const LockKey = lockSpace
-
 // heldSetting is on for as long as a transaction of TryTenant lasts: Held reads
 // it, so that a handler's own COMMIT is noticed.
 const heldSetting = "tenancy.tenant_lock"
@@ -108,7 +104,7 @@ func (s *System) begin(ctx context.Context, conn *pgxpool.Conn, slug Slug, first
 	batch.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: s.db.commit()})
 	batch.Queue(open[0])
 	batch.Queue(open[1], slug.ident())
-	batch.Queue(open[2], lockSpace, slug.s)
+	batch.Queue(open[2], LockKey, slug.s)
 	batch.Queue(first, args...)
 	results := conn.Conn().SendBatch(ctx, batch)
 	tx := results.Tx()
