@@ -98,6 +98,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.readMigrations(); err != nil {
 		return nil, err
 	}
+	db.statements.ownRoutines = db.shared.makesRoutines() || db.tenant.makesRoutines()
 	if err := db.openPools(ctx); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,7 +19,7 @@ func (tx *tenantTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	return inner.Begin(ctx)
 }
 
-// pgxTx is a transaction of pgx's inside this one: nobody ends it.
+// pgxTx is a transaction of pgx's that stands for this one, and ends with it.
 func (tx *tenantTx) pgxTx(ctx context.Context) (_ pgx.Tx, err error) {
 	if tx.inner != nil {
 		return tx.inner, nil
@@ -27,7 +28,7 @@ func (tx *tenantTx) pgxTx(ctx context.Context) (_ pgx.Tx, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tx.inner, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: `SELECT`})
+	tx.inner, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: `SELECT`, CommitQuery: tx.db.commit()})
 	return tx.inner, err
 }
 
@@ -47,12 +48,12 @@ func (tx *tenantTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	return inner.SendBatch(ctx, b)
 }
 
-func (tx *tenantTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	conn, err := tx.plain(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return conn.Prepare(ctx, name, sql)
+// errPrepare answers a handler that prepares a statement: its name would stay on
+// the connection, for the next tenant to meet.
+var errPrepare = errors.New("statements are prepared by themselves: send the SQL each time")
+
+func (tx *tenantTx) Prepare(context.Context, string, string) (*pgconn.StatementDescription, error) {
+	return nil, errPrepare
 }
 
 // LargeObjects panics where the transaction cannot be opened.

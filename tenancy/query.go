@@ -57,6 +57,7 @@ func (db *DB) query(ctx context.Context, slug Slug, sql string, args []any) (*ro
 	if err != nil {
 		return nil, err
 	}
+	tx.leaveOpen()
 	statement := db.statementFor(sql, args)
 	if statement == nil {
 		return tx.alone(ctx, sql, args)
@@ -122,6 +123,11 @@ func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
 	tx := &tenantTx{db: db, ctx: ctx, slug: slug, conn: conn, backend: backendOf(conn.Conn.Conn()), reads: true}
+	if tx.backend.conn.PgConn().TxStatus() != 'I' { // somebody has kept the connection, and begun on it
+		tx.spent = true
+		tx.end(ctx, false)
+		return db.newTx(ctx, slug)
+	}
 	if err := tx.backend.keep(ctx); err != nil {
 		tx.end(ctx, false)
 		return nil, fmt.Errorf("begin: %w", err)
@@ -130,9 +136,13 @@ func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
 	return tx, nil
 }
 
-// end gives the connection back, after a rollback where there was no commit. It
-// is closed where it remembers too much.
+// end gives the connection back, once, after a rollback where there was no
+// commit. It is closed where it remembers too much.
 func (tx *tenantTx) end(ctx context.Context, committed bool) {
+	if tx.over.Swap(true) {
+		return
+	}
+	tx.leaveClosed()
 	if tx.begun && !committed {
 		tx.rollback(ctx)
 	}

@@ -24,6 +24,9 @@ const maxStatements = 2000
 type statements struct {
 	all sync.Map // SQL → *statement
 	n   atomic.Int64
+	// ownRoutines: the product has functions of its own, which an operator, a cast,
+	// an attribute or an overload may call. No statement is known to be a read then.
+	ownRoutines bool
 }
 
 // get returns the statement of a text, or nil where there are too many.
@@ -36,7 +39,7 @@ func (s *statements) get(sql string) *statement {
 		s.n.Add(-1)
 		return nil
 	}
-	known, _ := s.all.LoadOrStore(sql, &statement{sql, "s" + strconv.FormatInt(n, 10), leavesNothing(sql)})
+	known, _ := s.all.LoadOrStore(sql, &statement{sql, "s" + strconv.FormatInt(n, 10), !s.ownRoutines && leavesNothing(sql)})
 	return known.(*statement)
 }
 
@@ -70,9 +73,8 @@ var harmless = func() map[string]bool {
 // leavesNothing reports whether a statement can have no effect that outlives it
 // on its connection: no setting, no lock, no temporary table, no last value of a
 // sequence. It errs on one side alone: whatever is not known to be harmless may
-// leave something, a function of the product's own for one, and what follows it
-// then clears the connection. What it cannot see is such a function in a view: the
-// schema's README forbids those.
+// leave something, and what follows it then clears the connection. What it cannot
+// see is how a function of the product's own is called: see ownRoutines.
 func leavesNothing(sql string) bool {
 	sql = sqlcHeading.ReplaceAllString(sql, "")
 	if !readWord.MatchString(sql) || writeWord.MatchString(sql) ||
@@ -85,4 +87,22 @@ func leavesNothing(sql string) bool {
 		}
 	}
 	return true
+}
+
+var (
+	makesRoutine = regexp.MustCompile(`(?i)\bcreate\s+(or\s+replace\s+)?(function|procedure)\b`)
+	ofTrigger    = regexp.MustCompile(`(?i)^create\s+(or\s+replace\s+)?function\b[^;]*?\breturns\s+trigger\b`)
+)
+
+// makesRoutines reports whether the files make a function or a procedure that
+// statements can call: any but a trigger's.
+func (m *migrations) makesRoutines() bool {
+	for _, file := range m.files {
+		for _, sql := range splitSQL(file.sql) {
+			if makesRoutine.MatchString(sql) && !ofTrigger.MatchString(sql) {
+				return true
+			}
+		}
+	}
+	return false
 }

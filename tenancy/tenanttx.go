@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,6 +25,7 @@ type tenantTx struct {
 	spent   bool   // the connection is not to be used again
 	failed  error  // why it could not be opened
 	inner   pgx.Tx // for the methods that are pgx's own; nil: not needed yet
+	over    atomic.Bool
 }
 
 var _ pgx.Tx = (*tenantTx)(nil)
@@ -61,8 +63,8 @@ func (tx *tenantTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 }
 
 func (tx *tenantTx) query(ctx context.Context, sql string, args []any) (pgx.Rows, error) {
-	if tx.failed != nil {
-		return nil, tx.failed
+	if err := tx.refused(); err != nil {
+		return nil, err
 	}
 	statement := tx.db.statementFor(sql, args)
 	if statement == nil {
@@ -107,12 +109,21 @@ func (tx *tenantTx) send(ctx context.Context, m *message) (*rows, error) {
 // failed it says why; where it does not fail, the connection has had a temporary
 // table and keeps a schema for them: it is used this once.
 func (tx *tenantTx) open(ctx context.Context) error {
-	if tx.begun || tx.failed != nil {
-		return tx.failed
+	if err := tx.refused(); err != nil || tx.begun {
+		return err
 	}
 	tx.begun = true
 	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug)+statementTimeout(ctx)); err != nil {
 		tx.failed, tx.spent = beginError(err), false
+	}
+	return tx.failed
+}
+
+// refused says why nothing can be sent. Whoever has kept the transaction must not
+// reach its connection's next tenant by it.
+func (tx *tenantTx) refused() error {
+	if tx.over.Load() {
+		return pgx.ErrTxClosed
 	}
 	return tx.failed
 }
@@ -131,6 +142,9 @@ func (tx *tenantTx) commit(ctx context.Context) error {
 	if err := tx.open(ctx); err != nil {
 		return err
 	}
+	if pg := tx.backend.conn.PgConn(); pg.TxStatus() == 'I' && !pg.IsBusy() {
+		return errInTx // a statement of the handler's has ended it
+	}
 	tag, err := tx.sendCommit(ctx)
 	if err == nil && tag != "COMMIT" {
 		err = pgx.ErrTxCommitRollback
@@ -143,6 +157,9 @@ func (tx *tenantTx) commit(ctx context.Context) error {
 
 func (tx *tenantTx) sendCommit(ctx context.Context) (string, error) {
 	b := tx.backend
+	if tx.inner != nil { // for those who have begun in it to know that it is over
+		return "COMMIT", tx.inner.Commit(ctx)
+	}
 	if !b.keeps {
 		tag, err := tx.conn.Exec(ctx, tx.db.commit())
 		return tag.String(), err
@@ -185,4 +202,7 @@ func (tx *tenantTx) rollback(ctx context.Context) {
 	}
 	tx.db.rollback(ctx, tx.conn.Conn, sql)
 	tx.begun = false
+	if tx.inner != nil {
+		_ = tx.inner.Rollback(context.WithoutCancel(ctx)) // for those who have begun in it to know that it is over
+	}
 }

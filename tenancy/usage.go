@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 type Usage struct {
 	request                       string
 	statements, database, waiting atomic.Int64
+
+	mu   sync.Mutex
+	open []*tenantTx // of DB.Query: their rows are not closed yet
 }
 
 type usageKey struct{}

@@ -19,6 +19,9 @@ func measure(next echo.HandlerFunc) echo.HandlerFunc {
 		ctx, used := tenancy.WithUsage(c.Request().Context(), web.RequestID(c))
 		c.SetRequest(c.Request().WithContext(ctx))
 		err := next(c)
+		if left := used.End(ctx); left > 0 {
+			web.Note(c, slog.Int("rows_left_open", left)) // the handler is to close them
+		}
 		web.Note(c, web.Milliseconds("db_ms", used.Database()), web.Milliseconds("db_wait_ms", used.Waiting()),
 			slog.Int64("statements", used.Statements()))
 		return err
