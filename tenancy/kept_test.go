@@ -119,12 +119,14 @@ func TestQuery_RowsThatARequestLeavesOpenCostNoConnection(t *testing.T) {
 	if err := add(acme, db, "acme"); err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(acme, 10*time.Second)
+	defer cancel()
+	var left []pgx.Rows
 	for range 3 {
-		request, used := tenancy.WithUsage(acme, "of the test")
+		request, used := tenancy.WithUsage(ctx, "of the test")
 		if err := errors.Join(add(request, db, "acme"), db.QueryRow(request, `SELECT owner FROM things`).Scan(new(string))); err != nil {
 			t.Fatal(err)
 		}
-		var left []pgx.Rows
 		for range 2 {
 			rows, err := db.Query(request, `SELECT owner FROM things`)
 			if err != nil {
@@ -135,14 +137,26 @@ func TestQuery_RowsThatARequestLeavesOpenCostNoConnection(t *testing.T) {
 		if n := used.End(request); n != 2 {
 			t.Errorf("%d were left open, want 2", n)
 		}
-		for _, rows := range left {
-			rows.Close() // late: its connection is somebody else's
-		}
 	}
-	ctx, cancel := context.WithTimeout(acme, 10*time.Second)
+	for _, rows := range left {
+		rows.Close() // late: its connection is somebody else's
+	}
+	var both []pgx.Rows // as many as there are connections, and no more
+	for range 2 {
+		rows, err := db.Query(ctx, `SELECT owner FROM things`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, rows)
+	}
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	if err := add(ctx, db, "acme"); err != nil {
-		t.Error(err)
+	if rows, err := db.Query(short, `SELECT owner FROM things`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a third connection: %v", err)
+		rows.Close()
+	}
+	for _, rows := range both {
+		rows.Close()
 	}
 }
 
