@@ -110,3 +110,29 @@ func TestLog_ARefusedAPIKeyNamesItsSetting(t *testing.T) {
 		t.Errorf("a code that is refused: %s", answer.Body)
 	}
 }
+
+// A handler that panics, or returns, with its rows open has its connections closed
+// for it, and its line in the log says so.
+func TestLog_RowsLeftOpenAreSaidAndCostNoConnection(t *testing.T) {
+	t.Parallel()
+	var log handlertest.Log
+	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
+		r.User.GET("/api/forgets", func(c echo.Context) error {
+			if _, err := r.DB.Query(c.Request().Context(), `SELECT 1`); err != nil {
+				return err
+			}
+			panic("with its rows open")
+		})
+	}), handlertest.Setup{Log: &log})
+	b := site.SignIn(t, "acme")
+	for range 5 {
+		if a := b.Get("/api/forgets"); a.Status != http.StatusInternalServerError {
+			t.Errorf("%d", a.Status)
+		}
+	}
+	for _, line := range lines(t, &log, "request", "/api/forgets") {
+		if line["rows_left_open"] != 1.0 {
+			t.Errorf("rows left open: %v", line["rows_left_open"])
+		}
+	}
+}

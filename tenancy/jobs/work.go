@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -78,6 +79,8 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 			return of.Tenant, err
 		}
 	}
+	ctx, used := tenancy.WithUsage(ctx, "job "+strconv.FormatInt(job.ID, 10))
+	defer used.End(ctx) // rows that it has left open
 	return of.Tenant, panics.AsError(func() error { return handler.run(ctx, job.EncodedArgs) })
 }
 
