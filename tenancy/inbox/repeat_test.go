@@ -126,6 +126,22 @@ func TestRepeat_ARedeliveryOfWhatNobodyCouldHandle(t *testing.T) {
 	}
 }
 
+// One that then waits for its turn has not failed.
+func TestRepeat_ARedeliveryThatIsHeldBackIsAccepted(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t, inbox.Options{}, inbox.Handlers{"boom": {Apply: failing}, "news": {Apply: recordEffect}})
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	d.want(t, inbox.FailedOnce, "boom", "acme", "")
+	e := delivery("news", "", "")
+	if outcome, err := d.inbox.Deliver(t.Context(), e); err != nil || outcome != inbox.Rejected {
+		t.Fatalf("without a tenant: %v, %v", outcome, err)
+	}
+	e.Tenant = "acme"
+	if outcome, err := d.inbox.Deliver(t.Context(), e); err != nil || outcome != inbox.Accepted {
+		t.Errorf("behind one that fails: %v, %v", outcome, err)
+	}
+}
+
 // Two replicas that are flooded with the same events in different orders.
 func TestRepeat_AFloodOfTheSameEventsIsStoredOnce(t *testing.T) {
 	t.Parallel()

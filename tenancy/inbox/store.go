@@ -92,9 +92,9 @@ func (in *Inbox) judge(d Delivery) *arrival {
 // the platform says again what it said before the tenant changed its state.
 //
 // Where the event failed, the platform asks for one more attempt: it is due. One
-// that had no handler or no tenant is judged anew, and a void one, which is
-// done, is answered 2xx from here on. Each statement sees what a simultaneous
-// copy has done.
+// that had no handler or no tenant is judged anew, as if it had come now, and a
+// void one, which is done, is answered 2xx from here on. Each statement sees what
+// a simultaneous copy has done.
 func (in *Inbox) repeat(ctx context.Context, s *stored, sum []byte) error {
 	aside, err := in.system.Exec(ctx, `
 		UPDATE public.webhook_events e SET newest = false
@@ -113,6 +113,7 @@ func (in *Inbox) repeat(ctx context.Context, s *stored, sum []byte) error {
 				tenant_slug = CASE WHEN status = 'done' THEN tenant_slug ELSE $2 END,
 				lifecycle = CASE WHEN status IN ('failed', 'ignored') THEN $3 ELSE lifecycle END,
 				processed_at = CASE WHEN status = 'done' THEN processed_at END,
+				last_error = CASE WHEN status IN ('failed', 'ignored') AND attempts = 0 THEN NULL ELSE last_error END,
 				status = CASE WHEN status = 'done' THEN 'done' ELSE 'pending' END
 			WHERE body_sha256 = $1 AND newest AND claimed_by IS NULL AND NOT (status = 'done' AND answered)`,
 			sum, s.tenant.String(), s.lifecycle)
