@@ -3,6 +3,7 @@ package health
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ const (
 type Health struct {
 	probe  *tenancy.Probe
 	lastOK atomic.Int64 // Unix nanoseconds of the last good answer; 0: the last was bad
+	log    *slog.Logger
+	gone   time.Time // when the database was first found unavailable; zero: it is there
 
 	ready    chan struct{} // closed when requests are taken
 	draining atomic.Bool
@@ -32,7 +35,9 @@ type Health struct {
 
 // New returns a health that is unavailable until Run has seen the database and
 // Ready was called.
-func New(db *tenancy.DB) *Health { return &Health{probe: db.NewProbe(), ready: make(chan struct{})} }
+func New(db *tenancy.DB, log *slog.Logger) *Health {
+	return &Health{probe: db.NewProbe(), log: log, ready: make(chan struct{})}
+}
 
 // DatabaseUp reports whether the database has answered the last probe. It asks
 // nobody.
@@ -44,7 +49,10 @@ func (h *Health) Run(ctx context.Context) {
 	defer ticker.Stop()
 	defer h.probe.Close(context.WithoutCancel(ctx))
 	for {
-		h.check(ctx)
+		err := h.check(ctx)
+		if ctx.Err() == nil {
+			h.tell(ctx, err)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -53,14 +61,27 @@ func (h *Health) Run(ctx context.Context) {
 	}
 }
 
-func (h *Health) check(ctx context.Context) {
+func (h *Health) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if h.probe.Check(ctx) != nil {
+	if err := h.probe.Check(ctx); err != nil {
 		h.lastOK.Store(0)
-		return
+		return err
 	}
 	h.lastOK.Store(time.Now().UnixNano())
+	return nil
+}
+
+// tell logs the beginning and the end of an outage, a line each.
+func (h *Health) tell(ctx context.Context, err error) {
+	switch {
+	case err != nil && h.gone.IsZero():
+		h.gone = time.Now()
+		h.log.ErrorContext(ctx, "the database is unavailable", "error", err)
+	case err == nil && !h.gone.IsZero():
+		h.log.InfoContext(ctx, "the database is available again", "after_ms", time.Since(h.gone).Milliseconds())
+		h.gone = time.Time{}
+	}
 }
 
 func (h *Health) status() (int, string) {

@@ -50,7 +50,8 @@ func TestHealth_Answer(t *testing.T) {
 func TestHealth_ADatabaseThatIsDownAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.NewServer(t)
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: server.URL("postgres")})
+	var log handlertest.Log
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: server.URL("postgres"), Log: &log})
 	if err := server.Halt(t.Context(), "immediate"); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +67,10 @@ func TestHealth_ADatabaseThatIsDownAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	handlertest.Await(t, "it is healthy again", func() bool { return ask(t, site) == http.StatusOK })
+	handlertest.Await(t, "the log says so", func() bool { return strings.Contains(log.String(), "the database is available again") })
+	if n := strings.Count(log.String(), "the database is unavailable"); n != 1 {
+		t.Errorf("the log says %d times that it is not, want once", n)
+	}
 }
 
 func TestHealth_ADatabaseThatHangs(t *testing.T) {

@@ -42,7 +42,7 @@ type app struct {
 // wire makes the parts. It returns an error for a page that cannot be parsed
 // and for an asset that cannot be read.
 func wire(p Product, c config.Config, db *tenancy.DB, o Options, log *slog.Logger) (*app, error) {
-	a := &app{product: p, config: c, options: o, log: log, db: db, health: health.New(db)}
+	a := &app{product: p, config: c, options: o, log: log, db: db, health: health.New(db, log)}
 	a.errors = web.NewBoundary(slices.Concat(p.Errors, errorAnswers()), o.ShowCauses)
 	if err := a.newEcho(); err != nil {
 		return nil, err
