@@ -23,6 +23,8 @@ type Session struct {
 	Current   bool // it is the one that the list was asked for with
 	// Replaced, of a sign-in, is whose session it took the place of.
 	Replaced string
+	// Renews is the token of the session that ends when this one is saved.
+	Renews string
 }
 
 // hashToken is all of a session's token that the database ever sees.
@@ -34,7 +36,8 @@ func hashToken(token string) []byte {
 // SaveSession writes a new session under its token. A session of a tenant is
 // only written while the tenant is active, else ErrTenantCancelled: the row
 // lock makes a sign-in and a cancellation at the same instant wait for each
-// other. A session of a tenant is a sign-in, and recorded as such.
+// other. A session of a tenant is a sign-in, and recorded as such. The session
+// that it renews ends in the same statement: of the two tokens one is good, always.
 func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
 	action := AuditSignIn
 	if s.Replaced != "" {
@@ -49,12 +52,14 @@ func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
 				SELECT slug FROM public.tenants WHERE slug = $2 AND status = 'active' FOR SHARE) t ON true
 			WHERE $2 = '' OR t.slug IS NOT NULL
 			RETURNING tenant_slug, user_id
+		), renewed AS (
+			DELETE FROM public.sessions WHERE token_hash = $9 AND EXISTS (SELECT FROM saved)
 		), recorded AS (
 			INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
 			SELECT user_id, $7, tenant_slug, $8 FROM saved WHERE tenant_slug IS NOT NULL
 		)
 		SELECT count(*) FROM saved`,
-		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt, action, storable(s.Replaced)).Scan(&saved)
+		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt, action, storable(s.Replaced), hashToken(s.Renews)).Scan(&saved)
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
@@ -85,16 +90,8 @@ func (db *DB) UpdateSession(ctx context.Context, token string, s Session) error 
 	return nil
 }
 
-// DeleteSession ends the session with this token; none is no error.
-func (db *DB) DeleteSession(ctx context.Context, token string) error {
-	_, err := db.sessions.Exec(ctx, `DELETE FROM public.sessions WHERE token_hash = $1`, hashToken(token))
-	if err != nil {
-		return fmt.Errorf("delete session: %w", err)
-	}
-	return nil
-}
-
-// SignOut is DeleteSession at its owner's wish, which is recorded.
+// SignOut ends the session with this token at its owner's wish, which is
+// recorded; none is no error.
 func (db *DB) SignOut(ctx context.Context, token string) error {
 	var slug, userID string
 	err := db.sessions.QueryRow(ctx, `

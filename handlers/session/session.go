@@ -79,8 +79,8 @@ func New(db *tenancy.DB, lifetime time.Duration, public *url.URL) *Manager {
 }
 
 // SignIn makes the browser's session that of user, under a new token and for a
-// whole lifetime. It returns tenancy.ErrTenantCancelled when the tenant was
-// cancelled meanwhile.
+// whole lifetime; on an error the session is what it was. It returns
+// tenancy.ErrTenantCancelled when the tenant was cancelled meanwhile.
 func (m *Manager) SignIn(c echo.Context, user User) error {
 	ctx, err := m.open(c)
 	if err != nil {

@@ -28,6 +28,7 @@ type loaded struct {
 	signedIn bool
 	open     bool   // scs has read it too
 	replaced string // whose session a sign-in takes the place of, for the audit log
+	renewed  string // the token that a sign-in gives up
 	leaving  bool   // the session's owner ends it
 }
 
@@ -62,15 +63,19 @@ func (s store) CommitCtx(ctx context.Context, token string, data []byte, expiry 
 	if place.token == token {
 		return s.db.UpdateSession(ctx, token, row) // it may have been ended since
 	}
-	row.Replaced = place.replaced
+	row.Replaced, row.Renews = place.replaced, place.renewed
 	return s.db.SaveSession(ctx, token, row)
 }
 
+// DeleteCtx ends the session of an owner who leaves. The one that a sign-in
+// renews ends when the new one is saved: if it is not, the old one stays.
 func (s store) DeleteCtx(ctx context.Context, token string) error {
-	if placeIn(ctx).leaving {
+	place := placeIn(ctx)
+	if place.leaving {
 		return s.db.SignOut(ctx, token)
 	}
-	return s.db.DeleteSession(ctx, token)
+	place.renewed = token
+	return nil
 }
 
 // placeIn is what the middleware has learned; without it, nothing.

@@ -111,6 +111,34 @@ func TestSwitch_AnOlderPagesButtonsDoNothing(t *testing.T) {
 	}
 }
 
+// A switch of which a half cannot be written is none: neither is the old session
+// lost, nor does its token live on beside the new one.
+func TestSwitch_ThatFailsLeavesTheSession(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "friend")
+	site.Exec(t, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full'; END $$`)
+	b := site.SignIn(t, "acme")
+	token, page := b.Token(), b.Callback("u-friend")
+	for _, half := range []string{"INSERT", "DELETE"} {
+		site.Exec(t, `CREATE TRIGGER refuse BEFORE `+half+` ON public.sessions FOR EACH ROW EXECUTE FUNCTION refuse()`)
+		answer := b.Post("/sso/switch", nonce(page))
+		site.Exec(t, `DROP TRIGGER refuse ON public.sessions`)
+		if answer.Status < 500 || answer.Cookie("session") != nil || b.Token() != token || b.User() != "u-acme" {
+			t.Errorf("without %s: %d, signed in as %q", half, answer.Status, b.User())
+		}
+		if n := handlertest.Query[int](t, site, `SELECT count(*) FROM public.sessions`); n != 1 {
+			t.Errorf("without %s: %d sessions, want the old one", half, n)
+		}
+	}
+	if b.Post("/sso/switch", nonce(page)); b.User() != "u-friend" {
+		t.Errorf("the same button made it %q", b.User())
+	}
+	if n := handlertest.Query[int](t, site, `SELECT count(*) FROM public.sessions`); n != 1 {
+		t.Errorf("%d sessions, want the new one", n)
+	}
+}
+
 // The answer to one visit to /login is good for one callback.
 func TestLogin_CountsOnce(t *testing.T) {
 	t.Parallel()
