@@ -27,8 +27,17 @@ func Within(d time.Duration) echo.MiddlewareFunc {
 			ctx, cancel := context.WithTimeout(c.Request().Context(), d)
 			defer cancel()
 			c.SetRequest(c.Request().WithContext(ctx))
+			defer removeFiles(c)
 			return next(c)
 		}
+	}
+}
+
+// removeFiles deletes what an upload has put on the disk. net/http does so for
+// the request that it has made, and the one that was read is a copy of it.
+func removeFiles(c echo.Context) {
+	if form := c.Request().MultipartForm; form != nil {
+		_ = form.RemoveAll() // nobody can act on it
 	}
 }
 

@@ -2,11 +2,14 @@ package web_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -123,6 +126,34 @@ func TestUpload_HasLimitsOfItsOwn(t *testing.T) {
 	}
 	if answer := site.Browser(t).PostMultipart("/api/large-upload", nil, handlertest.File{Field: "file"}); answer.Status != http.StatusUnauthorized {
 		t.Errorf("of a stranger: %d", answer.Status)
+	}
+}
+
+// An upload too large for the memory goes to the disk, and leaves it with its
+// request, whatever becomes of that.
+func TestUpload_LeavesNoFileBehind(t *testing.T) {
+	t.Parallel()
+	paths := make(chan string, 1)
+	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
+		r.Upload(40<<20, time.Minute).POST("/api/huge-upload", func(c echo.Context) error {
+			header, err := c.FormFile("file")
+			if err != nil {
+				return err
+			}
+			file, err := header.Open()
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			paths <- file.(*os.File).Name()
+			panic("after the file was read")
+		})
+	}), handlertest.Setup{})
+	site.SignIn(t, "acme").PostMultipart("/api/huge-upload", nil, handlertest.File{Field: "file", Name: "f", Content: strings.Repeat("x", 33<<20)})
+	path := <-paths
+	t.Cleanup(func() { os.Remove(path) })
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s after the answer: %v", path, err)
 	}
 }
 
