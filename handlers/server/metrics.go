@@ -36,7 +36,7 @@ func openMetrics(ctx context.Context, p Product, c config.Config, o Options, log
 
 // watch has the parts that count for themselves asked when /metrics is.
 func (a *app) watch() {
-	a.options.metrics.Expect("/webhooks/platform", http.MethodPost, http.StatusServiceUnavailable) // one such event may be lost
+	a.options.metrics.Expect(webhookPath, http.MethodPost, http.StatusServiceUnavailable) // one such event may be lost
 	a.options.metrics.Watch(metrics.Database{
 		Up:         a.health.DatabaseUp,
 		Pools:      a.pools,

@@ -17,6 +17,9 @@ import (
 // callbackPath is the path of {callback_url}.
 const callbackPath = "/sso/callback"
 
+// webhookPath is where the platform sends its events.
+const webhookPath = "/webhooks/platform"
+
 // routes is every URL of the template's own with its handler. The product's
 // are in its own table.
 func (a *app) routes(e *echo.Echo) {
@@ -26,7 +29,7 @@ func (a *app) routes(e *echo.Echo) {
 	e.GET("/static/*", a.assets.Serve)
 
 	open := e.Group("", a.health.Gate)
-	e.POST("/webhooks/platform", a.webhook.Receive, webhook.Deadline, a.health.Gate)
+	e.POST(webhookPath, a.webhook.Receive, webhook.Deadline, a.health.Gate)
 
 	// The limit stands before the session: a flood costs no query.
 	signIn := open.Group("", web.RateLimit(a.config.LoginRateLimit), web.Deadline, a.sso.Identify)

@@ -92,7 +92,7 @@ func (a *app) newEcho() error {
 	if err != nil {
 		return err
 	}
-	sameOrigin, err := web.SameOrigin(a.config.PublicURL)
+	sameOrigin, err := web.SameOrigin(a.config.PublicURL, "POST "+webhookPath)
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,24 @@ func TestWebhook_ABadSignatureIsRefusedAndNothingKept(t *testing.T) {
 	}
 }
 
+// A platform may send from what looks like a browser: its signature counts.
+func TestWebhook_FromAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	body := created("acme")
+	for signature, want := range map[string]string{
+		platform.Sign(handlertest.WebhookSecret, []byte(body)): "ok",
+		platform.Sign("other", []byte(body)):                   "invalid signature",
+	} {
+		for name, value := range map[string]string{"Origin": "https://platform.example", "Sec-Fetch-Site": "cross-site"} {
+			answer := site.Browser(t).Do(http.MethodPost, path, strings.NewReader(body), http.Header{name: {value}, platform.SignatureHeader: {signature}})
+			if answer.Body != want {
+				t.Errorf("%s: %d %.80q, want %q", name, answer.Status, answer.Body, want)
+			}
+		}
+	}
+}
+
 func TestWebhook_BodiesThatAreNoEvent(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
