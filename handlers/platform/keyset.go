@@ -20,7 +20,8 @@ const (
 	keysFresh     = 5 * time.Minute // how long a withdrawn key may still be believed
 	keysStale     = time.Hour       // how long keys outlive a platform that does not answer
 	fetchTimeout  = 5 * time.Second
-	fetchEvery    = 5 * time.Second // in the long run; and a few at once
+	fetchFailing  = 2 * fetchTimeout // how long after a failure nobody waits for the next try
+	fetchEvery    = 5 * time.Second  // in the long run; and a few at once
 	fetchBurst    = 3
 	maxKeySet     = 256 << 10
 	minRSA        = 2048
@@ -40,6 +41,7 @@ type KeySet struct {
 	mu      sync.Mutex
 	keys    map[string]*rsa.PublicKey // by kid
 	fetched time.Time
+	failed  time.Time // zero when the last fetch went well
 }
 
 // NewKeySet returns the keys at url. Nothing is fetched before the first use.
@@ -60,12 +62,22 @@ var errNoKey = errors.New("the platform publishes no such key")
 // Key returns the key of that id. It returns errNoKey, or ErrUnavailable where
 // the platform did not say and what it once said is too old.
 func (k *KeySet) Key(ctx context.Context, kid string) (*rsa.PublicKey, error) {
-	key, age := k.cached(kid)
+	key, age, failing := k.cached(kid)
 	if key != nil && age < keysFresh {
 		return key, nil
 	}
-	err := k.refresh(ctx)
-	key, age = k.cached(kid)
+	refreshed := k.refresh(ctx)
+	if key != nil && age < keysStale && failing {
+		return key, nil // else each request would wait for a platform that hangs
+	}
+	var err error
+	select {
+	case r := <-refreshed:
+		err = r.Err
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	key, age, _ = k.cached(kid)
 	switch {
 	case age > keysStale && err != nil:
 		return nil, fmt.Errorf("%w: keys: %w", ErrUnavailable, err)
@@ -77,34 +89,29 @@ func (k *KeySet) Key(ctx context.Context, kid string) (*rsa.PublicKey, error) {
 	return key, nil
 }
 
-func (k *KeySet) cached(kid string) (key *rsa.PublicKey, age time.Duration) {
+func (k *KeySet) cached(kid string) (key *rsa.PublicKey, age time.Duration, failing bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.keys[kid], time.Since(k.fetched)
+	return k.keys[kid], time.Since(k.fetched), time.Since(k.failed) < fetchFailing
 }
 
-// refresh fetches the keys once for all who wait, where the limit allows. A
-// failure leaves the keys as they are.
-func (k *KeySet) refresh(ctx context.Context) error {
-	done := k.flights.DoChan("", func() (any, error) {
+// refresh fetches the keys once for all who wait, where the limit allows, also
+// when nobody does. A failure leaves the keys as they are.
+func (k *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
+	return k.flights.DoChan("", func() (any, error) {
 		if !k.limit.Allow() {
 			return nil, nil
 		}
 		keys, err := k.fetch(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
-		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.keys, k.fetched = keys, time.Now()
+		if err != nil {
+			k.failed = time.Now()
+			return nil, err
+		}
+		k.keys, k.fetched, k.failed = keys, time.Now(), time.Time{}
 		return nil, nil
 	})
-	select {
-	case r := <-done:
-		return r.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (k *KeySet) fetch(ctx context.Context) (map[string]*rsa.PublicKey, error) {

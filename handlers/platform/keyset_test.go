@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
@@ -22,6 +23,7 @@ type publisher struct {
 	keys    atomic.Value // jose.JSONWebKeySet
 	down    atomic.Bool
 	fetches atomic.Int64
+	hangs   atomic.Value // chan struct{}
 }
 
 func publish(t *testing.T, kids ...string) *publisher {
@@ -30,6 +32,9 @@ func publish(t *testing.T, kids ...string) *publisher {
 	p.set(t, kids...)
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.fetches.Add(1)
+		if hangs, ok := p.hangs.Load().(chan struct{}); ok {
+			<-hangs
+		}
 		if p.down.Load() {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
@@ -50,6 +55,15 @@ func (p *publisher) set(t *testing.T, kids ...string) {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public(), KeyID: kid})
 	}
 	p.keys.Store(set)
+}
+
+// hang has no answer come until it may.
+func (p *publisher) hang(t *testing.T) (answers func()) {
+	hangs := make(chan struct{})
+	p.hangs.Store(hangs)
+	answers = sync.OnceFunc(func() { close(hangs) })
+	t.Cleanup(answers)
+	return answers
 }
 
 // age makes the keys older than they are.
@@ -97,6 +111,35 @@ func TestKeySet_KeysOutliveAPlatformThatIsDownForAWhile(t *testing.T) {
 	k.age(6 * time.Minute)
 	if _, err := k.Key(t.Context(), "k"); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("after an hour: %v", err)
+	}
+}
+
+// A platform that hangs holds up the first request, not each one; a key that it
+// has withdrawn meanwhile is forgotten as soon as it answers.
+func TestKeySet_APlatformThatHangsIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	p := publish(t, "old")
+	k := NewKeySet(p.URL)
+	if _, err := k.Key(t.Context(), "old"); err != nil {
+		t.Fatal(err)
+	}
+	p.set(t, "new")
+	answers := p.hang(t)
+	k.age(6 * time.Minute)
+	k.http.Timeout = 50 * time.Millisecond
+	if _, err := k.Key(t.Context(), "old"); err != nil {
+		t.Errorf("the first: %v", err)
+	}
+	k.http.Timeout = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := k.Key(ctx, "old"); err != nil || ctx.Err() != nil {
+		t.Errorf("the next: %v, it waited: %v", err, ctx.Err())
+	}
+	answers()
+	<-k.refresh(t.Context()) // the one that is under way
+	if _, err := k.Key(t.Context(), "old"); !errors.Is(err, errNoKey) {
+		t.Errorf("withdrawn: %v", err)
 	}
 }
 
