@@ -13,9 +13,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// ValidText refuses a query, form or JSON that is not UTF-8 with 422:
-// PostgreSQL would refuse it later, and JSON's decoder would change it. A form
-// that cannot be read is 400. It reads the whole body: LimitBody stands before
+// ValidText refuses a parameter of the path, query, form or JSON that is not
+// UTF-8 with 422, and a parameter with NUL: PostgreSQL would refuse it later, and
+// JSON's decoder would change it. A form that cannot be read is 400. It reads the whole body: LimitBody stands before
 // it.
 func ValidText(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -32,6 +32,9 @@ func ValidText(next echo.HandlerFunc) echo.HandlerFunc {
 
 func validText(c echo.Context) (bool, error) {
 	r := c.Request()
+	if !validParams(c) {
+		return false, nil
+	}
 	if r.URL.RawQuery != "" && !validValues(r.URL.Query()) {
 		return false, nil
 	}
@@ -49,6 +52,23 @@ func validText(c echo.Context) (bool, error) {
 		return utf8.Valid(body), unreadable(err)
 	}
 	return true, nil
+}
+
+// validParams unescapes the parameters of the path. Where a path is not spelt as
+// Go would spell it, as with %2F or %c3, Echo routes by it as it came.
+func validParams(c echo.Context) bool {
+	params := c.ParamValues()
+	for i, p := range params {
+		if c.Request().URL.RawPath != "" {
+			p, _ = url.PathUnescape(p) // net/http has done so with the whole path
+		}
+		if !utf8.ValidString(p) || strings.Contains(p, "\x00") {
+			return false
+		}
+		params[i] = p
+	}
+	c.SetParamValues(params...)
+	return true
 }
 
 // unreadable is the answer to a body that cannot be read; one that is too large

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labstack/echo/v4"
+
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 )
 
 func TestText_ThatIsNotUTF8Is422(t *testing.T) {
@@ -27,6 +30,29 @@ func TestText_ThatIsNotUTF8Is422(t *testing.T) {
 	}
 	if answer := b.API(http.MethodPost, "/api/items", `{"label":"ä�"}`); answer.Status != http.StatusCreated {
 		t.Errorf("good text: %d %s", answer.Status, answer.Body)
+	}
+}
+
+// A parameter of the path is the same text however it is escaped.
+func TestText_InAPath(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
+		r.User.GET("/api/text/:text", func(c echo.Context) error { return c.String(http.StatusOK, c.Param("text")) })
+		r.User.GET("/api/rest/*", func(c echo.Context) error { return c.String(http.StatusOK, c.Param("*")) })
+	}), handlertest.Setup{})
+	b := site.SignIn(t, "acme")
+	for path, want := range map[string]string{
+		"text/caf%C3%A9": "café", "text/caf%c3%a9": "café", "text/caf\u00e9": "café", "text/%63af%C3%A9": "café", "text/a%2Fb": "a/b", "text/a%2fb": "a/b",
+		"text/a%20b": "a b", "text/a+b": "a+b", "text/a%2Bb": "a+b", "text/100%25": "100%", "text/%2541": "%41", "text/%2541%2F": "%41/", "rest/a%2Fb/%c3%a9": "a/b/é",
+	} {
+		if answer := b.Get("/api/" + path); answer.Body != want {
+			t.Errorf("%s: %d %q, want %q", path, answer.Status, answer.Body, want)
+		}
+	}
+	for _, path := range []string{"text/%FF", "text/%ff", "text/a%2F%ff", "text/%00", "text/a%2F%00", "text/%ed%a0%80", "rest/a/%00"} {
+		if answer := b.Get("/api/" + path); answer.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %q, want 422", path, answer.Status, answer.Body)
+		}
 	}
 }
 
