@@ -38,10 +38,10 @@ func (p *product) addRoutes(r Resource, changed map[string]string) error {
 				if selected(argument.Type, "Routes") && len(argument.Names) == 1 && argument.Names[0].Name != "_" {
 					r.Routes = argument.Names[0].Name
 					lines, err := r.render("routes.go.tmpl")
-					if err == nil {
-						changed[path], err = p.insert(path, p.fset.Position(f.Body.Rbrace).Offset, 0, lines)
+					if err != nil {
+						return err
 					}
-					return err
+					return p.insert(changed, path, p.fset.Position(f.Body.Rbrace).Offset, 0, lines)
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func (p *product) addRoutes(r Resource, changed map[string]string) error {
 }
 
 // addError adds the answer to the error that there is no such thing.
-func (p *product) addError(r Resource, changed map[string]string) (err error) {
+func (p *product) addError(r Resource, changed map[string]string) error {
 	line := fmt.Sprintf("{Err: errNo%s, Status: http.StatusNotFound, Sentence: \"There is no such %s.\"},\n", r.Singular, r.Label)
 	for _, path := range slices.Sorted(maps.Keys(p.files)) {
 		list := answerList(p.files[path])
@@ -64,8 +64,7 @@ func (p *product) addError(r Resource, changed map[string]string) (err error) {
 		} else {
 			line = "\n" + line
 		}
-		changed[path], err = p.insert(path, from, p.fset.Position(list.Rbrace).Offset-from, line)
-		return err
+		return p.insert(changed, path, from, p.fset.Position(list.Rbrace).Offset-from, line)
 	}
 	return refuse("handlers/ has no []web.ErrorAnswer{…}, where the answers to errors go: errors.go of the template shows it")
 }
@@ -89,18 +88,27 @@ func selected(e ast.Expr, name string) bool {
 }
 
 // insert puts text into a Go file in place of so many bytes, and net/http among
-// its imports where the text needs it.
-func (p *product) insert(path string, at, instead int, text string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
-	if err != nil {
-		return "", err
+// its imports where the text needs it. The next may be into the same file, and
+// finds it as it is then.
+func (p *product) insert(changed map[string]string, path string, at, instead int, text string) error {
+	content, again := changed[path]
+	if !again {
+		read, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
+		if err != nil {
+			return err
+		}
+		content = string(read)
 	}
-	whole := string(content[:at]) + text + string(content[at+instead:])
+	whole := content[:at] + text + content[at+instead:]
 	if strings.Contains(text, "http.") && !strings.Contains(whole, `"net/http"`) {
 		whole = importing.ReplaceAllString(whole, "\nimport (\n\"net/http\"\n\n$1$2\n)\n")
 	}
 	formatted, err := format.Source([]byte(whole))
-	return string(formatted), err
+	if err != nil {
+		return err
+	}
+	changed[path] = string(formatted)
+	return p.parse(path, formatted)
 }
 
 // importing is what a file imports: all that stands in brackets, or the one line.

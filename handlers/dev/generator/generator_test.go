@@ -58,6 +58,28 @@ func TestAdd_FindsThePlacesOfAProduct(t *testing.T) {
 	}
 }
 
+// A product may have its routes and the answers to its errors in one file, in
+// either order.
+func TestAdd_ToOneFileForAll(t *testing.T) {
+	t.Parallel()
+	const head, routes, answers = "package handlers\n\nimport \"shop.example/handlers/server\"\n",
+		"\nfunc routes(r server.Routes) {\n\tr.Public.GET(\"/\", nil)\n}\n", "\nvar answers = []web.ErrorAnswer{}\n"
+	for name, content := range map[string]string{"routes first": head + routes + answers, "answers first": head + answers + routes} {
+		dir := before(t)
+		err := errors.Join(os.Remove(filepath.Join(dir, "handlers/errors.go")), os.WriteFile(filepath.Join(dir, "handlers/routes.go"), []byte(content), 0o600),
+			generator.Add(target(t, dir), "person", []string{"people", "name:string"}, io.Discard))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		have := read(t, dir, "handlers/routes.go")
+		for _, want := range []string{"\t\"net/http\"\n", "\tr.User.GET(\"/people\", people.index)\n", "\t{Err: errNoPerson, Status: http.StatusNotFound,"} {
+			if strings.Count(have, want) != 1 {
+				t.Errorf("%s: there is no\n%s\nin\n%s", name, want, have)
+			}
+		}
+	}
+}
+
 // The same again is refused; a second one stands behind the first.
 func TestAdd_Twice(t *testing.T) {
 	t.Parallel()

@@ -25,16 +25,20 @@ type product struct {
 func readProduct(root string) (*product, error) {
 	p := &product{root: root, fset: token.NewFileSet(), files: map[string]*ast.File{}}
 	for _, path := range p.glob("handlers/*.go") {
-		file, err := parser.ParseFile(p.fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
+		if err := p.parse("handlers/"+filepath.Base(path), nil); err != nil {
 			return nil, err
 		}
-		p.files["handlers/"+filepath.Base(path)] = file
 	}
 	if len(p.files) == 0 {
 		return nil, refuse("there is no handlers/ here: call it in the product's folder")
 	}
 	return p, nil
+}
+
+// parse reads a Go file; source is its text, nil what is on the disk.
+func (p *product) parse(path string, source any) (err error) {
+	p.files[path], err = parser.ParseFile(p.fset, filepath.Join(p.root, filepath.FromSlash(path)), source, parser.ParseComments|parser.SkipObjectResolution)
+	return err
 }
 
 // glob are the files of a pattern, which is a good one.
