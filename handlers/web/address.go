@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 )
@@ -29,5 +30,24 @@ func ClientAddress(trusted []netip.Prefix) echo.IPExtractor {
 			IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen()),
 		}))
 	}
-	return echo.ExtractIPFromXFFHeader(options...)
+	extract := echo.ExtractIPFromXFFHeader(options...)
+	return func(r *http.Request) string {
+		return extract(&http.Request{RemoteAddr: r.RemoteAddr, Header: http.Header{
+			echo.HeaderXForwardedFor: withoutPorts(r.Header.Values(echo.HeaderXForwardedFor)),
+		}})
+	}
+}
+
+// withoutPorts is lists of addresses without the ports that some balancers add.
+// Whatever is no address with a port stays as it is.
+func withoutPorts(lists []string) (plain []string) {
+	for _, list := range lists {
+		for address := range strings.SplitSeq(list, ",") {
+			if both, err := netip.ParseAddrPort(strings.TrimSpace(address)); err == nil {
+				address = both.Addr().String()
+			}
+			plain = append(plain, address)
+		}
+	}
+	return plain
 }
