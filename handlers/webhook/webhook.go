@@ -3,6 +3,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -90,6 +91,9 @@ func (r *Receiver) take(ctx context.Context, c echo.Context, d inbox.Delivery) e
 		web.Note(c, slog.String("event_type", d.Type))
 	}
 	outcome, err := r.Inbox.Deliver(ctx, d)
+	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
+		return err // the sender has left, which is logged as it is of any other client
+	}
 	if err != nil {
 		r.Log.ErrorContext(ctx, "event refused: it cannot be stored", "event_type", d.Type, "error", err, "request_id", web.RequestID(c))
 		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
