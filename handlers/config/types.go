@@ -36,6 +36,27 @@ func (r *Reader) List(name, fallback string) []string {
 	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 }
 
+// listOfSome is a List that means something only with an entry: a comma alone is
+// neither that nor the default.
+func (r *Reader) listOfSome(name, fallback string) []string {
+	list := r.List(name, fallback)
+	if len(list) == 0 {
+		r.fail(name, "must have at least one entry")
+	}
+	return list
+}
+
+// paths reads where something may stand in a body.
+func (r *Reader) paths(name, fallback string) []string {
+	list := r.listOfSome(name, fallback)
+	for _, path := range list {
+		if slices.Contains(strings.Split(path, "."), "") {
+			r.fail(name, "must be paths like slug or data.slug, not %q", path)
+		}
+	}
+	return list
+}
+
 // Int reads a whole number that is not negative.
 func (r *Reader) Int(name string, fallback int) int { return r.between(name, fallback, 0, math.MaxInt) }
 
