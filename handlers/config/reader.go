@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -98,7 +99,7 @@ func (r *Reader) secret(name string, required bool, forDev string) Secret {
 }
 
 func (r *Reader) file(name, file string) string {
-	content, err := os.ReadFile(file) //nolint:gosec // the operator names it
+	content, err := readSecret(file)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		err = failed.Err // without the name: it may be the secret itself, by mistake
 	}
@@ -107,8 +108,26 @@ func (r *Reader) file(name, file string) string {
 	}
 	v := strings.TrimRight(string(content), "\r\n")
 	r.check(name, placeholder(v))
-	if err == nil && v == "" {
+	switch {
+	case err == nil && v == "":
 		r.fail(name, "names an empty file")
+	case len(content) > maxSecret:
+		r.fail(name, "names a file of more than %d KiB, which is no secret", maxSecret>>10)
+	case strings.Contains(v, "\x00"):
+		r.fail(name, "names a file with zero bytes, which is no text")
 	}
 	return v
+}
+
+// maxSecret is far above any real key. A file has an end here, also /dev/zero.
+const maxSecret = 64 << 10
+
+// readSecret reads at most a byte more than maxSecret.
+func readSecret(name string) ([]byte, error) {
+	file, err := os.Open(name) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxSecret+1))
 }

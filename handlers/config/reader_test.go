@@ -102,3 +102,26 @@ func TestReader_ANameIsDeclaredOnce(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A file that is no secret, a device or a program named by mistake, is refused
+// without being read to an end that it may not have.
+func TestReader_AFileThatIsNoSecret(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		strings.Repeat("x", 64<<10):   "",
+		strings.Repeat("x", 64<<10+1): "names a file of more than 64 KiB",
+		"hunter2\x00hunter2":          "names a file with zero bytes",
+	} {
+		file := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env := complete()
+		delete(env, "WEBHOOK_SECRET")
+		env["WEBHOOK_SECRET_FILE"] = file
+		_, err := load(env)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), "WEBHOOK_SECRET_FILE "+want) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("%.20q: %v, want %q", content, err, want)
+		}
+	}
+}
