@@ -38,6 +38,9 @@ func (r *Reader) parseURL(name, v string) *url.URL {
 		r.fail(name, "must be like https://host or https://host/path, not %q", v)
 		return &url.URL{}
 	}
+	if port := u.Port(); port != "" && (!validPort(port) || port == "0") {
+		r.fail(name, "must have a port from 1 to 65535, not %s", port)
+	}
 	return u
 }
 
@@ -51,11 +54,14 @@ func (r *Reader) origin(name string) *url.URL {
 }
 
 func (r *Reader) listenAddr(name, portName, fallback string) string {
-	port, _ := r.value(portName, "")
-	if port != "" {
-		fallback = ":" + port
+	port, alone := r.value(portName, "")
+	v, set := r.value(name, fallback)
+	if alone && !set {
+		if !validPort(port) {
+			r.fail(portName, "must be a port from 0 to 65535, not %q", port)
+		}
+		return ":" + port
 	}
-	v, _ := r.value(name, fallback)
 	if !listenable(v) {
 		r.fail(name, "must be like :8080 or 127.0.0.1:8080, not %q", v)
 	}
