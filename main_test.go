@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -126,6 +127,27 @@ func TestUsage_AWrongCallOrConfigurationExitsWith2(t *testing.T) {
 				t.Errorf("%v: no %s in\n%s", c.args, want, p.text())
 			}
 		}
+	}
+}
+
+func TestUsage_ABadLineOfDotEnvHidesNoOtherSetting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("APP_SLUG=app\nWEBHOOK SECRET hunter2\nLOG_LEVEL=loud\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, dir, nil)
+	_ = p.Wait()
+	if code := p.ProcessState.ExitCode(); code != 2 {
+		t.Errorf("exit %d, want 2", code)
+	}
+	for _, want := range []string{".env:2:", "LOG_LEVEL must be", "DATABASE_URL is not set"} {
+		if !strings.Contains(p.text(), want) {
+			t.Errorf("no %q in\n%s", want, p.text())
+		}
+	}
+	if strings.Contains(p.text(), "APP_SLUG") || strings.Contains(p.text(), "hunter2") {
+		t.Errorf("a good setting is named, or a secret shown:\n%s", p.text())
 	}
 }
 

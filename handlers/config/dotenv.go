@@ -7,25 +7,28 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 
 	"github.com/joho/godotenv"
 )
 
 // WithDotEnv adds the variables of a .env file to env, which wins. A file that
-// is not there adds none. The error for one that cannot be parsed says the line
-// and nothing of what stands there: it may be a secret.
+// is not there adds none. The error names the lines that cannot be parsed and
+// nothing of what stands there: it may be a secret. The lookup is whole but for
+// those, so that what else is wrong can be named beside them.
 func WithDotEnv(env Lookup, path string) (Lookup, error) {
 	content, err := os.ReadFile(path) //nolint:gosec // the caller names it
 	if errors.Is(err, fs.ErrNotExist) {
 		return env, nil
 	}
 	if err != nil {
-		return nil, err
+		return env, err
 	}
-	file, err := godotenv.UnmarshalBytes(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%d: not a line like NAME=value, or a quotation mark is missing", path, brokenLine(content))
+	file, broken := parseDotEnv(content)
+	var wrong []error
+	for _, line := range broken {
+		wrong = append(wrong, fmt.Errorf("%s:%d: not a line like NAME=value, or a quotation mark is missing", path, line))
 	}
 	return func(name string) (string, bool) {
 		if v, ok := env(name); ok {
@@ -33,19 +36,35 @@ func WithDotEnv(env Lookup, path string) (Lookup, error) {
 		}
 		v, ok := file[name]
 		return v, ok
-	}, nil
+	}, errors.Join(wrong...)
 }
 
-// brokenLine is where the first statement begins that cannot be parsed: behind
-// the longest beginning of the file that can.
-func brokenLine(content []byte) int {
+// mostBroken is how many broken lines are named: with more, a file is no .env.
+const mostBroken = 10
+
+// parseDotEnv reads a file in pieces that can be parsed, each as long as can be.
+// The lines between them are broken: there begins a statement that cannot.
+func parseDotEnv(content []byte) (file map[string]string, broken []int) {
+	file = map[string]string{}
 	lines := bytes.SplitAfter(content, []byte("\n"))
-	for n := len(lines); n > 0; n-- {
-		if _, err := godotenv.UnmarshalBytes(bytes.Join(lines[:n], nil)); err == nil {
-			return n + 1
+	for at := 0; at < len(lines) && len(broken) < mostBroken; {
+		n, piece := longestPiece(lines[at:])
+		maps.Copy(file, piece)
+		if at += n + 1; at <= len(lines) {
+			broken = append(broken, at)
 		}
 	}
-	return 1
+	return file, broken
+}
+
+// longestPiece is the longest beginning that can be parsed.
+func longestPiece(lines [][]byte) (n int, piece map[string]string) {
+	for n = len(lines); n > 0; n-- {
+		if piece, err := godotenv.UnmarshalBytes(bytes.Join(lines[:n], nil)); err == nil {
+			return n, piece
+		}
+	}
+	return 0, nil
 }
 
 // Logger returns a logger of the configured level and format.

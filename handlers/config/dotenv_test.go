@@ -36,6 +36,37 @@ func TestDotEnv_ATypoShowsNoSecret(t *testing.T) {
 	}
 }
 
+// What is wrong with the other lines can be told in the same breath.
+func TestDotEnv_ATypoHidesNoOtherLine(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), ".env")
+	content := "PORT=1\nWEBHOOK SECRET hunter2\nLOG_LEVEL=loud\nPLATFORM_API_KEY='hunter2\nSSO_STATE=perhaps\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env, err := config.WithDotEnv(lookup(nil), file)
+	if err == nil || !strings.Contains(err.Error(), ".env:2:") || !strings.Contains(err.Error(), ".env:4:") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v; want lines 2 and 4, and no secret", err)
+	}
+	for name, want := range map[string]string{"PORT": "1", "LOG_LEVEL": "loud", "SSO_STATE": "perhaps"} {
+		if got, _ := env(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A file that is something else is not named line by line.
+func TestDotEnv_OfManyBrokenLinesTenAreNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(file, []byte(strings.Repeat("no line\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.WithDotEnv(lookup(nil), file); err == nil || strings.Count(err.Error(), ".env:") != 10 {
+		t.Errorf("%v", err)
+	}
+}
+
 // A typo may also put one setting into another, where a wrong value is shown.
 func TestConfig_AMisplacedSecretIsNotShown(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -31,13 +32,9 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	if err := c.noArgs("serve", args); err != nil {
 		return err
 	}
-	env, err := c.environment()
+	settings, err := configured(c, func(env config.Lookup) (config.Config, error) { return config.Load(env, c.Product.Settings) })
 	if err != nil {
 		return err
-	}
-	settings, err := config.Load(env, c.Product.Settings)
-	if err != nil {
-		return unusable(err)
 	}
 	l, err := net.Listen("tcp", settings.ListenAddr)
 	if err != nil {
@@ -85,14 +82,13 @@ func (c CLI) SchemaScript(_ context.Context, args []string) error {
 // SendEvent is the command `send-event`: see send.Run. It needs WEBHOOK_SECRET
 // and nothing else.
 func (c CLI) SendEvent(ctx context.Context, args []string) error {
-	env, err := c.environment()
-	if err != nil {
+	secret, err := configured(c, func(env config.Lookup) (config.Secret, error) {
+		r := config.NewReader(env)
+		secret := r.RequiredSecret("WEBHOOK_SECRET", "")
+		return secret, r.Err()
+	})
+	if err != nil && !asksForHelp(args) {
 		return err
-	}
-	r := config.NewReader(env)
-	secret := r.RequiredSecret("WEBHOOK_SECRET", "")
-	if err := r.Err(); err != nil && !asksForHelp(args) {
-		return unusable(err)
 	}
 	return asUsage(send.Run(ctx, secret.Reveal(), args, c.Stdout))
 }
@@ -102,13 +98,9 @@ func (c CLI) Healthcheck(ctx context.Context, args []string) error {
 	if err := c.noArgs("healthcheck", args); err != nil {
 		return err
 	}
-	env, err := c.environment()
+	addr, err := configured(c, config.ListenAddr)
 	if err != nil {
 		return err
-	}
-	addr, err := config.ListenAddr(env)
-	if err != nil {
-		return unusable(err)
 	}
 	return health.Check(ctx, addr)
 }
@@ -122,11 +114,13 @@ func (c CLI) PrintVersion(_ context.Context, args []string) error {
 	return err
 }
 
-// environment is the environment with .env beside it.
-func (c CLI) environment() (config.Lookup, error) {
-	env, err := config.WithDotEnv(c.Env, ".env")
-	if err != nil {
-		return nil, unusable(err)
+// configured reads settings from the environment with .env beside it. Its error
+// names what is wrong with either, at once.
+func configured[T any](c CLI, read func(config.Lookup) (T, error)) (T, error) {
+	env, unread := config.WithDotEnv(c.Env, ".env")
+	settings, err := read(env)
+	if err := errors.Join(unread, err); err != nil {
+		return settings, unusable(err)
 	}
-	return env, nil
+	return settings, nil
 }

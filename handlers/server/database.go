@@ -41,13 +41,9 @@ const commandConns = 4
 // withDatabase reads the settings of the database and the product's, opens the
 // database and runs a command on it.
 func (c CLI) withDatabase(ctx context.Context, conns int, run func(*tenancy.DB) error) error {
-	env, err := c.environment()
+	settings, err := configured(c, func(env config.Lookup) (config.Config, error) { return config.LoadDatabase(env, c.Product.Settings) })
 	if err != nil {
 		return err
-	}
-	settings, err := config.LoadDatabase(env, c.Product.Settings)
-	if err != nil {
-		return unusable(err)
 	}
 	options := c.Product.database(settings, settings.Logger(os.Stderr))
 	options.MaxConns = conns

@@ -35,9 +35,6 @@ func (c CLI) Doctor(ctx context.Context, args []string) error {
 
 func (c CLI) examine(ctx context.Context) ([]doctor.Line, error) {
 	env, unread := config.WithDotEnv(c.Env, ".env")
-	if unread != nil {
-		env = c.Env
-	}
 	settings, wrong := config.Load(env, c.Product.Settings)
 	d := doctor.Doctor{Config: settings, Problems: errors.Join(unread, wrong)}
 	database := c.Product.database(settings, slog.New(slog.DiscardHandler)) // what it would log is in the lines

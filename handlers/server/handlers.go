@@ -10,13 +10,9 @@ import (
 // handlers are the product's, and those that the server has for the types in
 // PLAN_EVENTS, for a command that asks which types have one.
 func (c CLI) handlers() (inbox.Handlers, error) {
-	env, err := c.environment()
+	events, err := configured(c, config.PlanEvents)
 	if err != nil {
 		return nil, err
-	}
-	events, err := config.PlanEvents(env)
-	if err != nil {
-		return nil, unusable(err)
 	}
 	all := inbox.Handlers{}
 	for _, name := range events {
