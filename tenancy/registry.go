@@ -66,19 +66,19 @@ func (t *Tenant) targets() []any {
 		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.PurgingSince, &t.MigrateError}
 }
 
-// Versions counts the tenants at each schema version, and names those whose
-// last migration failed. It changes nothing; a database that was never
-// migrated has none.
-func (db *DB) Versions(ctx context.Context) (versions map[int64]int, failed []TenantFailure, err error) {
+// Versions counts the tenants at each schema version, or the one tenant only, and
+// names those whose last migration failed. It changes nothing; a database that
+// was never migrated has none.
+func (db *DB) Versions(ctx context.Context, only Slug) (versions map[int64]int, failed []TenantFailure, err error) {
 	versions, failed = map[int64]int{}, []TenantFailure{}
 	var version, n int64
-	rows, _ := db.pool.Query(ctx, `SELECT schema_version, count(*) FROM public.tenants GROUP BY schema_version`)
+	rows, _ := db.pool.Query(ctx, `SELECT schema_version, count(*) FROM public.tenants WHERE $1 = '' OR slug = $1 GROUP BY schema_version`, only.s)
 	_, err = pgx.ForEachRow(rows, []any{&version, &n}, func() error { versions[version] = int(n); return nil })
 	if sqlState(err) == codeMissingTable {
 		return versions, failed, nil
 	}
 	if err == nil {
-		rows, _ = db.pool.Query(ctx, `SELECT slug, migrate_error FROM public.tenants WHERE migrate_error IS NOT NULL ORDER BY slug`)
+		rows, _ = db.pool.Query(ctx, `SELECT slug, migrate_error FROM public.tenants WHERE migrate_error IS NOT NULL AND ($1 = '' OR slug = $1) ORDER BY slug`, only.s)
 		failed, err = pgx.CollectRows(rows, pgx.RowToStructByPos[TenantFailure])
 	}
 	if err != nil {

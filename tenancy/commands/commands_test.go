@@ -44,11 +44,16 @@ func fleetOf(t *testing.T, n int) (url string, db *tenancy.DB) {
 	before := open(t, url, one)
 	must(t, before.MigrateShared(t.Context()))
 	for i := range n {
-		slug, err := tenancy.ParseSlug(fmt.Sprintf("t%d", i))
-		must(t, err)
-		must(t, before.Provision(t.Context(), slug))
+		must(t, before.Provision(t.Context(), slugOf(t, fmt.Sprintf("t%d", i))))
 	}
 	return url, open(t, url, two)
+}
+
+func slugOf(t *testing.T, text string) tenancy.Slug {
+	t.Helper()
+	slug, err := tenancy.ParseSlug(text)
+	must(t, err)
+	return slug
 }
 
 func must(t *testing.T, err error) {
@@ -125,6 +130,59 @@ func TestMigrate_ReportsAndExits(t *testing.T) {
 	execSQL(t, url, `ALTER TABLE tenant_t2.a DROP COLUMN b`)
 	if _, err := call(t, db, migrate, &report, "--json"); err != nil || report.Migrated != 1 || report.Unchanged != 3 || len(report.Failed) != 0 {
 		t.Errorf("after the repair: %+v, %v", report, err)
+	}
+}
+
+func TestMigrate_OfOneTenantCountsThatTenant(t *testing.T) {
+	t.Parallel()
+	url, db := fleetOf(t, 4)
+	must(t, open(t, url, one).Provision(t.Context(), slugOf(t, "acme")))
+	var report struct{ Migrated, Unchanged int }
+	for _, want := range []int{1, 0} {
+		if _, err := call(t, db, migrate, &report, "--tenant", "acme", "--json"); err != nil || report.Migrated != want || report.Unchanged != 1-want {
+			t.Errorf("%+v, %v; want %d migrated and %d unchanged", report, err, want, 1-want)
+		}
+	}
+	if _, err := call(t, db, migrate, nil, "--tenant", "t1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call(t, db, migrate, &report, "--tenant", "acme", "--json"); err != nil || report.Unchanged != 1 {
+		t.Errorf("beside another that is up to date: %+v, %v", report, err)
+	}
+}
+
+func TestStatus_OfOneTenant(t *testing.T) {
+	t.Parallel()
+	url, db := fleetOf(t, 3)
+	if _, err := call(t, db, migrate, nil, "--tenant", "t1"); err != nil {
+		t.Fatal(err)
+	}
+	execSQL(t, url, `UPDATE public.tenants SET migrate_error = 'broken' WHERE slug <> 't1'`)
+	for slug, want := range map[string]struct {
+		version string
+		failed  int
+	}{"t0": {"1", 1}, "t1": {"2", 0}} {
+		var status struct {
+			Versions map[string]int
+			Failed   []map[string]string
+		}
+		_, err := call(t, db, migrate, &status, "--status", "--tenant", slug, "--json")
+		if err != nil || len(status.Versions) != 1 || status.Versions[want.version] != 1 || len(status.Failed) != want.failed {
+			t.Errorf("%s: %+v, %v", slug, status, err)
+		}
+	}
+	if _, err := call(t, db, migrate, nil, "--status", "--tenant", "nobody"); !errors.Is(err, tenancy.ErrUnknownTenant) {
+		t.Errorf("of nobody: %v", err)
+	}
+}
+
+// Two flags that cannot both be meant are refused, and none of them is dropped.
+func TestMigrate_RefusesWhatCannotBeCombined(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--status", "--drift"}, {"--drift", "--tenant", "t0"}, {"--status", "--canary", "1"}, {"--drift", "--max-failures", "1"}} {
+		if _, err := call(t, nil, migrate, nil, args...); !errors.Is(err, commands.ErrUsage) {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func Migrate(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	}
 	switch {
 	case f.status:
-		return migrateStatus(ctx, db, f.json, stdout)
+		return migrateStatus(ctx, db, f, stdout)
 	case f.drift:
 		return migrateDrift(ctx, db, f, stdout)
 	}
@@ -52,7 +52,7 @@ func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
 	set.IntVar(&f.fleet.Canary, "canary", 0, "bring so many tenants up first, and stop if one of them fails")
 	set.IntVar(&f.fleet.MaxFailures, "max-failures", 0, "stop after so many failures; 0: never")
 	only := set.String("tenant", "", "this tenant alone")
-	set.BoolVar(&f.status, "status", false, "change nothing: how many tenants are at which version, and who failed")
+	set.BoolVar(&f.status, "status", false, "change nothing: how many tenants are at which version, and who failed; --tenant asks of one")
 	set.BoolVar(&f.drift, "drift", false, "change nothing: compare each tenant's catalog with a freshly built one")
 	set.BoolVar(&f.json, "json", false, "print one JSON document")
 	words, err := parse(set, args)
@@ -65,6 +65,12 @@ func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
 		return f, usage("--jobs must be from 1 to 500")
 	case f.fleet.Canary < 0 || f.fleet.MaxFailures < 0:
 		return f, usage("--canary and --max-failures must not be negative")
+	case f.status && f.drift:
+		return f, usage("--status and --drift are two questions: ask one at a time")
+	case f.drift && *only != "":
+		return f, usage("--drift compares every tenant: it takes no --tenant")
+	case (f.status || f.drift) && (f.fleet.Canary > 0 || f.fleet.MaxFailures > 0):
+		return f, usage("--status and --drift change nothing: --canary and --max-failures are not for them")
 	}
 	if *only != "" {
 		if f.fleet.Only, err = tenancy.ParseSlug(*only); err != nil {
@@ -94,7 +100,7 @@ func migrateTenants(ctx context.Context, db *tenancy.DB, f migrateFlags, stdout 
 	if runErr != nil && !errors.Is(runErr, tenancy.ErrStopped) {
 		return runErr
 	}
-	versions, _, err := db.Versions(ctx)
+	versions, _, err := db.Versions(ctx, f.fleet.Only)
 	if err != nil {
 		return err
 	}
@@ -126,13 +132,16 @@ func (r migrateReport) print(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-func migrateStatus(ctx context.Context, db *tenancy.DB, asJSON bool, w io.Writer) error {
-	versions, failed, err := db.Versions(ctx)
+func migrateStatus(ctx context.Context, db *tenancy.DB, f migrateFlags, w io.Writer) error {
+	versions, failed, err := db.Versions(ctx, f.fleet.Only)
 	if err != nil {
 		return err
 	}
+	if only := f.fleet.Only; !only.IsZero() && len(versions) == 0 {
+		return fmt.Errorf("%s: %w", only, tenancy.ErrUnknownTenant)
+	}
 	target := db.LatestVersion()
-	if asJSON {
+	if f.json {
 		named := map[string]int{}
 		for version, n := range versions {
 			named[strconv.FormatInt(version, 10)] = n

@@ -14,7 +14,7 @@ func (d *Doctor) schema(ctx context.Context) []Line {
 	if err := d.DB.CheckShared(ctx); err != nil {
 		return d.sharedSchema(err)
 	}
-	versions, failed, err := d.DB.Versions(ctx)
+	versions, failed, err := d.DB.Versions(ctx, tenancy.Slug{})
 	if err != nil {
 		return warning(err.Error(), seeDatabase)
 	}
