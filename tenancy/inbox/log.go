@@ -80,12 +80,13 @@ func Show(ctx context.Context, db *tenancy.DB, id int64) (Record, []Attempt, err
 }
 
 // retried records what a statement, which returns the tenants of the events that
-// it has made pending, has had tried again, and counts them. $1 is who asked.
+// it has made pending, has had tried again, and counts them by tenant. $1 is who
+// asked.
 const retried = `
-	RETURNING tenant_slug), recorded AS (
-		INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
-		SELECT $1, 'retry', tenant_slug, $2 || ': ' || count(*) FROM retried GROUP BY tenant_slug)
-	SELECT count(*) FROM retried`
+	RETURNING tenant_slug), counted AS (
+		SELECT tenant_slug, count(*) AS n FROM retried GROUP BY tenant_slug), recorded AS (
+		INSERT INTO public.audit_log (actor, action, tenant_slug, detail) SELECT $1, 'retry', tenant_slug, $2 || ': ' || n FROM counted)
+	SELECT tenant_slug, n FROM counted`
 
 // again begins the count of attempts anew; their history stays. An event that is
 // being tried is left alone.
@@ -97,9 +98,15 @@ const again = `
 
 // retry runs a statement that ends in retried; what says which events it is for.
 func retry(ctx context.Context, db *tenancy.DB, what, sql string, args ...any) (n int64, err error) {
-	err = db.System().QueryRow(ctx, sql, append([]any{tenancy.Actor(ctx), what}, args...)...).Scan(&n)
-	if err == nil && n > 0 {
-		db.System().Told(ctx, tenancy.AuditRetry, tenancy.Slug{}, fmt.Sprintf("%s: %d", what, n))
+	rows, _ := db.System().Query(ctx, sql, append([]any{tenancy.Actor(ctx), what}, args...)...)
+	counted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
+		Tenant string
+		N      int64
+	}])
+	for _, c := range counted {
+		slug, _ := tenancy.ParseSlug(c.Tenant) // it was stored as one
+		db.System().Told(ctx, tenancy.AuditRetry, slug, fmt.Sprintf("%s: %d", what, c.N))
+		n += c.N
 	}
 	return n, err
 }

@@ -3,11 +3,15 @@ package inbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -52,6 +56,32 @@ func TestRetry_IgnoredEventsOfATypeThatHasAHandlerNow(t *testing.T) {
 	}
 	newer.run(t)
 	await(t, "they have their effects", func() bool { return d.effects(t, "acme") == 3 })
+}
+
+// The log says of a retry what the audit log has of it: a line for each tenant.
+func TestRetry_TheLogNamesTheTenant(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t, quick, nil)
+	d.want(t, inbox.Unhandled, "news", "acme", "1")
+	d.want(t, inbox.Unhandled, "news", "acme", "2")
+	other := d.want(t, inbox.Unhandled, "news", "globex", "")
+	var log strings.Builder
+	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: d.url, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := inbox.Retry(t.Context(), db, other); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := inbox.RetryIgnored(t.Context(), db, "news", false); err != nil || n != 2 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	for _, want := range []string{fmt.Sprintf(`action=retry tenant=globex detail="event %d: 1"`, other), `action=retry tenant=acme detail="ignored events news: 2"`} {
+		if strings.Count(log.String(), want) != 1 || strings.Count(log.String(), "action=retry") != 2 {
+			t.Errorf("no %s in\n%s", want, log.String())
+		}
+	}
 }
 
 func TestRetry_TellsWhatCannotBeTried(t *testing.T) {
