@@ -3,6 +3,9 @@ package tenancy_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +55,34 @@ func TestAudit_AFailureLeavesNoLine(t *testing.T) {
 	}
 	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.audit_log`); n != 0 {
 		t.Errorf("%d lines, want none", n)
+	}
+}
+
+// What has not happened is not recorded: a command for what is so already, an
+// export of nobody.
+func TestAudit_WhatChangesNothingLeavesNoLine(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	var log strings.Builder
+	db := open(t, tenancy.Options{URL: url, Tenant: things, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	ctx, acme := tenancy.WithActor(t.Context(), "operator"), slug(t, "acme")
+	for range 2 {
+		if err := errors.Join(db.Provision(ctx, acme), db.Provision(ctx, acme), db.Cancel(ctx, acme), db.Cancel(ctx, acme)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.Restore(ctx, acme), db.Restore(ctx, acme), db.Cancel(ctx, acme)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Export(ctx, slug(t, "nobody"), io.Discard); !errors.Is(err, tenancy.ErrUnknownTenant) && !errors.Is(err, tenancy.ErrNoPgDump) {
+		t.Fatal(err)
+	}
+	want := strings.Repeat("provision cancel restore cancel ", 2)
+	if got := pgtest.Query[string](t, url, `SELECT string_agg(action || ' ', '' ORDER BY id) FROM public.audit_log`); got != want {
+		t.Errorf("recorded: %s", got)
+	}
+	if n := strings.Count(log.String(), "msg=audit actor=operator"); n != 8 {
+		t.Errorf("%d lines in the log, want 8:\n%s", n, log.String())
 	}
 }
 

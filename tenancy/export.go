@@ -26,12 +26,12 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	if err != nil {
 		return ErrNoPgDump
 	}
-	if err := db.auditExport(ctx, slug); err != nil {
-		return err
-	}
 	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
 		row, snapshot, err := readExported(ctx, tx, slug)
 		if err != nil {
+			return err
+		}
+		if err := db.auditExport(ctx, slug); err != nil {
 			return err
 		}
 		return row.write(w, func() error { return db.dump(ctx, tool, slug, snapshot, w) })

@@ -12,7 +12,14 @@ import (
 // replica, with the commit. Its data stays. It is the operator's word: older
 // lifecycle events that are not finished are void. It returns ErrUnknownTenant.
 func (db *DB) Cancel(ctx context.Context, slug Slug) error {
-	err := db.command(ctx, slug, func(tx pgx.Tx) error { return cancelTenant(ctx, tx, slug) })
+	changed := false
+	err := db.command(ctx, slug, func(tx pgx.Tx) (err error) {
+		changed, err = cancelTenant(ctx, tx, slug, onlyChanges)
+		return err
+	})
+	if !changed {
+		return err
+	}
 	return db.told(ctx, err, AuditCancel, slug, "")
 }
 
@@ -70,28 +77,39 @@ func commanded(slug Slug) string {
 		WHERE tenant_slug = '%[1]s' AND lifecycle AND status = 'pending'`, slug.s)
 }
 
-// cancelTenant is Cancel in a transaction that holds the tenant's lock. The
-// sessions are ended by a statement of its own, in the same message: it sees
-// those of sign-ins that held the tenant's row until now.
-func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug) error {
+// What is recorded of a tenant's change: an operator's, and a sign-in's, where it
+// made a difference; the platform's whenever it has an event say so.
+const (
+	onlyChanges = false
+	everyWord   = true
+)
+
+// cancelTenant is Cancel in a transaction that holds the tenant's lock. It reports
+// whether it is recorded. The sessions are ended by a statement of its own, in the
+// same message: it sees those of sign-ins that held the tenant's row until now.
+func cancelTenant(ctx context.Context, tx pgx.Tx, slug Slug, record bool) (recorded bool, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		WITH cancelled AS (
+		WITH before AS (
+			SELECT slug, $4 OR status <> 'cancelled' AS record FROM public.tenants WHERE slug = $1
+		), cancelled AS (
 			UPDATE public.tenants SET status = 'cancelled', cancelled_at = coalesce(cancelled_at, now()), updated_at = now()
-			WHERE slug = $1 RETURNING slug)
-		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM cancelled`,
-		slug.s, Actor(ctx), AuditCancel)
+			WHERE slug = $1
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM before WHERE record
+		)
+		SELECT record FROM before`, slug.s, Actor(ctx), AuditCancel, record)
 	batch.Queue(EndSessionsOfCancelled, []string{slug.s})
 	batch.Queue(EndJobsOfCancelled, []string{slug.s})
 	results := tx.SendBatch(ctx, batch)
-	tag, err := results.Exec()
+	err = results.QueryRow().Scan(&recorded)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrUnknownTenant
+	}
 	if err = errors.Join(err, results.Close()); err != nil {
-		return fmt.Errorf("cancel tenant %s: %w", slug, err)
+		return false, fmt.Errorf("cancel tenant %s: %w", slug, err)
 	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("cancel tenant %s: %w", slug, ErrUnknownTenant)
-	}
-	return nil
+	return recorded, nil
 }
 
 // EndSessionsOfCancelled is SQL that ends the sessions of those of the tenants

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -15,15 +16,22 @@ import (
 // fails, and ErrPurging. A schema that is newer than this program is left as it
 // is.
 func (db *DB) Provision(ctx context.Context, slug Slug) error {
-	err := db.command(ctx, slug, func(tx pgx.Tx) error { return db.provision(ctx, tx, slug) })
+	changed := false
+	err := db.command(ctx, slug, func(tx pgx.Tx) (err error) {
+		changed, err = db.provision(ctx, tx, slug, onlyChanges)
+		return err
+	})
+	if !changed {
+		return err
+	}
 	return db.told(ctx, err, AuditProvision, slug, "")
 }
 
 // provision is Provision in a transaction that holds the tenant's lock. Its
-// search_path is the tenant's afterwards.
-func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	if ready, err := db.reactivate(ctx, tx, slug); ready || err != nil {
-		return err
+// search_path is the tenant's afterwards. It reports whether it is recorded.
+func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug, record bool) (recorded bool, err error) {
+	if ready, recorded, err := db.reactivate(ctx, tx, slug, record); ready || err != nil {
+		return recorded, err
 	}
 	isNew, err := db.migrateTenant(ctx, &txDriver{tx: tx, slug: slug, create: true}, auditSQL(ctx, AuditProvision, slug, "")+`;
 		INSERT INTO public.tenants (slug, status, schema_version) VALUES ('%[1]s', 'active', %[2]d)
@@ -32,34 +40,43 @@ func (db *DB) provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
 		WHERE tenants.purging_since IS NULL
 		RETURNING xmax = 0`)
 	if err != nil || !isNew || db.options.OnProvision == nil {
-		return err
+		return true, err
 	}
 	ctx = WithTenant(ctx, Tenant{Slug: slug, Status: Active, SchemaVersion: db.tenant.latest})
 	if err := db.options.OnProvision(ctx, tx, slug); err != nil {
-		return fmt.Errorf("tenant %s: OnProvision: %w", slug, err)
+		return true, fmt.Errorf("tenant %s: OnProvision: %w", slug, err)
 	}
-	return nil
+	return true, nil
 }
 
 // reactivate is provision for a tenant whose schema needs nothing: one
-// statement. It reports whether that was so.
-func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug) (ready bool, err error) {
-	tag, err := tx.Exec(ctx, `
-		WITH ready AS (
+// statement. It reports whether that was so, and whether it is recorded.
+func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug, record bool) (ready, recorded bool, err error) {
+	err = tx.QueryRow(ctx, `
+		WITH before AS (
+			SELECT $6 OR status <> 'active' AS record FROM public.tenants WHERE slug = $1
+		), ready AS (
 			UPDATE public.tenants SET status = 'active', cancelled_at = NULL, migrate_error = NULL, updated_at = now()
 			WHERE slug = $1 AND schema_version >= $2 AND purging_since IS NULL AND to_regnamespace($3) IS NOT NULL
-				AND set_config('search_path', $3 || ', public, pg_temp', true) <> '' RETURNING slug)
-		INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $4, $5, slug FROM ready`,
-		slug.s, db.tenant.latest, slug.ident(), Actor(ctx), AuditProvision)
-	if err != nil {
-		return false, fmt.Errorf("tenant %s: %w", slug, err)
+				AND set_config('search_path', $3 || ', public, pg_temp', true) <> '' RETURNING slug
+		), recorded AS (
+			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $4, $5, slug FROM ready, before WHERE record
+		)
+		SELECT record FROM ready, before`,
+		slug.s, db.tenant.latest, slug.ident(), Actor(ctx), AuditProvision, record).Scan(&recorded)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, false, nil
 	}
-	return tag.RowsAffected() > 0, nil
+	if err != nil {
+		return false, false, fmt.Errorf("tenant %s: %w", slug, err)
+	}
+	return true, recorded, nil
 }
 
 // provisionUnlessCancelled is Provision for one who has not the platform's word
 // that a subscription was created.
 func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
+	changed := false
 	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		var cancelled bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND status = $2)`,
@@ -70,8 +87,12 @@ func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
 		if cancelled {
 			return ErrTenantCancelled
 		}
-		return db.provision(ctx, tx, slug)
+		changed, err = db.provision(ctx, tx, slug, onlyChanges)
+		return err
 	})
+	if !changed {
+		return err
+	}
 	return db.told(ctx, err, AuditProvision, slug, "at sign-in")
 }
 

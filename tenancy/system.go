@@ -144,13 +144,15 @@ func (s *System) Enter(ctx context.Context, tx pgx.Tx, slug Slug, version int64,
 // Provision is DB.Provision in a transaction of TryTenant, but no operator's
 // word. The search_path is on the tenant's schema afterwards.
 func (s *System) Provision(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return s.db.provision(ctx, tx, slug)
+	_, err := s.db.provision(ctx, tx, slug, everyWord)
+	return err
 }
 
 // Cancel is DB.Cancel in a transaction of TryTenant, but no operator's word. It
 // returns ErrUnknownTenant.
 func (s *System) Cancel(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	return cancelTenant(ctx, tx, slug)
+	_, err := cancelTenant(ctx, tx, slug, everyWord)
+	return err
 }
 
 // sweepBatch bounds one DELETE, and with it its locks and its WAL.
