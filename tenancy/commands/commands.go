@@ -51,6 +51,11 @@ func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUsage, fmt.Sprintf(format, args...))
 }
 
+// noJSON refuses --json for what answers with a sentence.
+func noJSON(command, word string) error {
+	return usage("%s %s prints no JSON: --json goes with list and show", command, word)
+}
+
 func printJSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

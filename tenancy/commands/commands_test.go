@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -259,6 +260,26 @@ func TestTenants_TheLifeOfOne(t *testing.T) {
 	do(commands.ErrUsage, "show", "Not A Slug")
 	do(commands.ErrUsage, "explode", "acme")
 	do(commands.ErrUsage)
+}
+
+// What prints no JSON says so before it does anything, and does nothing.
+func TestCommands_RefuseJSONWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"provision acme", "cancel acme", "restore acme", "export acme", "import FILE", "purge acme --yes"} {
+		if _, err := call(t, nil, tenants, nil, append(strings.Fields(args), "--json")...); !errors.Is(err, commands.ErrUsage) {
+			t.Errorf("tenants %s: %v", args, err)
+		}
+	}
+	for _, args := range []string{"retry 1", "retry --all-failed", "retry --ignored news"} {
+		if err := commands.Events(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, commands.ErrUsage) {
+			t.Errorf("events %s: %v", args, err)
+		}
+	}
+	for _, args := range []string{"retry 1", "cancel 1", "run chore"} {
+		if err := commands.Jobs(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, commands.ErrUsage) {
+			t.Errorf("jobs %s: %v", args, err)
+		}
+	}
 }
 
 func TestExport_CanBeRestoredElsewhere(t *testing.T) {

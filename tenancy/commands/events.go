@@ -11,7 +11,7 @@ import (
 	"example.com/subproduct/tenancy/inbox"
 )
 
-const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID | retry ID | retry --all-failed | retry --ignored TYPE"
+const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID [--json] | retry ID | retry --all-failed | retry --ignored TYPE"
 
 type eventsFlags struct {
 	status          string
@@ -34,7 +34,7 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	set := newFlags("events", args, stdout)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
-	set.BoolVar(&f.json, "json", false, "list as one JSON document")
+	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
 	words, err := parse(set, args)
@@ -42,6 +42,8 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 		return err
 	}
 	switch {
+	case f.json && len(words) > 0 && words[0] == "retry":
+		return noJSON("events", words[0])
 	case len(words) == 1 && words[0] == "list":
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 1 && words[0] == "retry" && f.allFailed:
@@ -57,7 +59,7 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	}
 	switch words[0] {
 	case "show":
-		return showEvent(ctx, db, id, stdout)
+		return f.show(ctx, db, id, stdout)
 	case "retry":
 		return retryEvent(ctx, db, id, stdout)
 	}
@@ -83,10 +85,17 @@ func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer)
 	return printEvents(stdout, events, used)
 }
 
-func showEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
+func (f eventsFlags) show(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
 	e, attempts, err := inbox.Show(ctx, db, id)
 	if err != nil {
 		return err
+	}
+	if f.json {
+		return printJSON(stdout, struct {
+			inbox.Record
+			Attempts []inbox.Attempt `json:"webhook_attempts"`
+			Body     string          `json:"body"`
+		}{e, attempts, string(e.Body)})
 	}
 	return printEvent(stdout, e, attempts)
 }

@@ -169,6 +169,26 @@ func TestEvents_Show(t *testing.T) {
 	}
 }
 
+func TestEvents_ShowAsJSON(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	var shown struct {
+		ID       int64
+		Type     string `json:"event_type"`
+		Attempts int
+		Tries    []struct {
+			Attempt int
+			Error   string
+		} `json:"webhook_attempts"`
+		Body string
+	}
+	must(t, json.Unmarshal([]byte(m.events(t, "show", m.id(1), "--json")), &shown))
+	if shown.ID != m.ids[1] || shown.Type != "bad" || shown.Attempts != 1 || shown.Body != `{"type":"bad", "n":1}` ||
+		len(shown.Tries) != 1 || shown.Tries[0].Attempt != 1 || !strings.Contains(shown.Tries[0].Error, "second line") {
+		t.Errorf("%+v", shown)
+	}
+}
+
 func TestEvents_Retry(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)

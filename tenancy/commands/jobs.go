@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"example.com/subproduct/tenancy/jobs"
 )
 
-const jobsUsage = "jobs list [--status pending|running|done|failed|cancelled] [--limit N] [--json] | show ID | retry ID | cancel ID | run NAME [--tenant SLUG]"
+const jobsUsage = "jobs list [--status pending|running|done|failed|cancelled] [--limit N] [--json] | show ID [--json] | retry ID | cancel ID | run NAME [--tenant SLUG]"
 
 type jobsFlags struct {
 	status, tenant string
@@ -30,7 +31,7 @@ func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, d
 		set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
 		set.StringVar(&f.tenant, "tenant", "", "run: for this tenant alone")
 		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
-		set.BoolVar(&f.json, "json", false, "list as one JSON document")
+		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 		words, err := parse(set, args)
 		if err != nil {
 			return err
@@ -41,6 +42,8 @@ func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, d
 
 func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, words []string, stdout io.Writer) error {
 	switch {
+	case f.json && len(words) > 0 && slices.Contains([]string{"retry", "cancel", "run"}, words[0]):
+		return noJSON("jobs", words[0])
 	case len(words) == 1 && words[0] == "list":
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 2 && words[0] == "run":
@@ -54,7 +57,7 @@ func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*t
 	}
 	switch words[0] {
 	case "show":
-		return showJob(ctx, db, id, stdout)
+		return f.show(ctx, db, id, stdout)
 	case "retry":
 		return changeJob(ctx, db, id, jobs.Retry, "is run again by the next server that looks", stdout)
 	case "cancel":
@@ -105,10 +108,17 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 	return err
 }
 
-func showJob(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
+func (f jobsFlags) show(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
 	job, err := jobs.Show(ctx, db, id)
 	if err != nil {
 		return err
+	}
+	if f.json {
+		return printJSON(stdout, struct {
+			jobs.Record
+			Args   json.RawMessage `json:"args"`
+			Errors []jobs.Attempt  `json:"errors"`
+		}{job, json.RawMessage(job.Args), job.Errors})
 	}
 	return printJob(stdout, job)
 }

@@ -106,6 +106,24 @@ func TestJobs_ListAndShow(t *testing.T) {
 	}
 }
 
+func TestJobs_ShowAsJSON(t *testing.T) {
+	t.Parallel()
+	db := household(t)
+	ids, _ := listed(t, db)
+	out, err := runJobs(t, db, "show", strconv.FormatInt(ids[1], 10), "--json")
+	must(t, err)
+	var shown struct {
+		ID     int64
+		Status string
+		Args   chore
+		Errors []struct{ Error string }
+	}
+	must(t, json.Unmarshal([]byte(out), &shown))
+	if shown.ID != ids[1] || shown.Status != "failed" || !shown.Args.Fails || len(shown.Errors) != 1 || !strings.Contains(shown.Errors[0].Error, "second line") {
+		t.Errorf("%+v of %s", shown, out)
+	}
+}
+
 func TestJobs_RetryAndCancel(t *testing.T) {
 	t.Parallel()
 	db := household(t)

@@ -40,6 +40,9 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	if len(words) != 2 {
 		return usage(tenantsUsage)
 	}
+	if f.json && words[0] != "show" {
+		return noJSON("tenants", words[0])
+	}
 	if words[0] == "import" {
 		return importTenant(ctx, db, words[1], stdout)
 	}

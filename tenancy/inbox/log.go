@@ -28,12 +28,12 @@ type Record struct {
 	Body          []byte     `json:"-"` // raw; of Show alone
 }
 
-// Attempt is one try at an event.
+// Attempt is one try at an event, with the columns of public.webhook_attempts.
 type Attempt struct {
-	Attempt   int
-	StartedAt time.Time
-	Seconds   float64
-	Error     string // empty: it succeeded
+	Attempt   int       `json:"attempt"`
+	StartedAt time.Time `json:"started_at"`
+	Seconds   float64   `json:"seconds"`
+	Error     string    `json:"error"` // empty: it succeeded
 }
 
 // Errors of Show and Retry.
