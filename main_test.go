@@ -151,6 +151,19 @@ func TestUsage_ABadLineOfDotEnvHidesNoOtherSetting(t *testing.T) {
 	}
 }
 
+func TestUsage_AWrongFlagIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	env := []string{"DATABASE_URL=postgres://nobody@127.0.0.1:1/x", "FIXTURE_GREETING=Hello", "WEBHOOK_SECRET=x"}
+	for _, args := range [][]string{{"migrate", "--max-failures", "x"}, {"events", "list", "--limit", "x"}, {"send-event", "--too", "x"}} {
+		p := start(t, t.TempDir(), env, args...)
+		_ = p.Wait()
+		said := strings.Count(p.text(), "invalid value") + strings.Count(p.text(), "not defined")
+		if code := p.ProcessState.ExitCode(); code != 2 || said != 1 || strings.Count(p.text(), "usage: "+args[0]) != 1 {
+			t.Errorf("%v: exit %d, said %d times:\n%s", args, code, said, p.text())
+		}
+	}
+}
+
 func TestUsage_HelpAndVersion(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"help"}, {"version"}} {

@@ -47,7 +47,8 @@ func TestCLI_TheProductsSettingsAreNamedToo(t *testing.T) {
 	}
 }
 
-// Help goes to standard output and needs no configuration.
+// Help goes to standard output and needs no configuration. It says what stands
+// beside the flags.
 func TestCLI_Help(t *testing.T) {
 	t.Parallel()
 	c, out := commandLine(nil)
@@ -56,6 +57,7 @@ func TestCLI_Help(t *testing.T) {
 		run  func(context.Context, []string) error
 	}{
 		{"serve", c.Serve}, {"-canary", c.Migrate}, {"-yes", c.Tenants}, {"-all-failed", c.Events}, {"-to", c.SendEvent},
+		{"usage: events list", c.Events}, {"retry ID", c.Events}, {"usage: jobs list", c.Jobs}, {"run NAME", c.Jobs}, {"usage: send-event TYPE SLUG", c.SendEvent},
 		{"-check", c.SchemaScript}, {"-json", c.Doctor}, {"healthcheck", c.Healthcheck}, {"version", c.PrintVersion}, {"-tenant", c.Own(c.Product.Commands[0])},
 	} {
 		for _, word := range []string{"--help", "-h"} {

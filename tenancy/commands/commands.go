@@ -8,8 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"slices"
+	"strings"
 )
 
 // Errors of every command.
@@ -21,29 +20,41 @@ var (
 	ErrFailed = errors.New("failed")
 )
 
-// newFlags returns a flag set that returns its errors. Help that was asked for
-// goes to standard output, all else that it says to standard error.
-func newFlags(name string, args []string, stdout io.Writer) *flag.FlagSet {
-	set := flag.NewFlagSet(name, flag.ContinueOnError)
-	set.SetOutput(os.Stderr)
-	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" }) {
-		set.SetOutput(stdout)
+// flagSet is a command's flags. The help that was asked for goes to out; what is
+// wrong is in the error, and said nowhere else.
+type flagSet struct {
+	*flag.FlagSet
+	said strings.Builder
+	out  io.Writer
+}
+
+// newFlags returns flags whose help begins with a line on how to call.
+func newFlags(name, call string, out io.Writer) *flagSet {
+	set := &flagSet{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), out: out}
+	set.SetOutput(&set.said)
+	set.Usage = func() {
+		fmt.Fprintf(&set.said, "usage: %s\n", call)
+		set.PrintDefaults()
 	}
 	return set
 }
 
 // parse reads flags wherever they stand, before or after the words, and returns
 // the words.
-func parse(set *flag.FlagSet, args []string) (words []string, err error) {
+func (s *flagSet) parse(args []string) (words []string, err error) {
 	for {
-		if err := set.Parse(args); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUsage, err)
-		}
-		if set.NArg() == 0 {
+		err := s.Parse(args)
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			_, _ = io.WriteString(s.out, s.said.String())
+			return nil, err
+		case err != nil:
+			return nil, usage("%s", strings.TrimSpace(s.said.String()))
+		case s.NArg() == 0:
 			return words, nil
 		}
-		words = append(words, set.Arg(0))
-		args = set.Args()[1:]
+		words = append(words, s.Arg(0))
+		args = s.Args()[1:]
 	}
 }
 

@@ -31,13 +31,13 @@ func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, a
 
 func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args []string, stdout io.Writer) error {
 	var f eventsFlags
-	set := newFlags("events", args, stdout)
+	set := newFlags("events", eventsUsage, stdout)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
-	words, err := parse(set, args)
+	words, err := set.parse(args)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 
 const importHelp = `import FILE brings back what export wrote, under its own name, where that tenant
 is absent. psql runs the file: trust it as you would a migration, for it may do
-whatever this program's login may.
-`
+whatever this program's login may.`
 
 // importTenant reads the file of an export. The tenant may come before the
 // first start of the server.

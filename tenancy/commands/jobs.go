@@ -27,12 +27,12 @@ type jobsFlags struct {
 func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 		var f jobsFlags
-		set := newFlags("jobs", args, stdout)
+		set := newFlags("jobs", jobsUsage, stdout)
 		set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
 		set.StringVar(&f.tenant, "tenant", "", "run: for this tenant alone")
 		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
-		words, err := parse(set, args)
+		words, err := set.parse(args)
 		if err != nil {
 			return err
 		}

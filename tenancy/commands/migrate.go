@@ -47,7 +47,7 @@ func MigrateJobs(args []string) int {
 }
 
 func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
-	set := newFlags("migrate", args, stdout)
+	set := newFlags("migrate", "migrate [FLAGS]", stdout)
 	set.IntVar(&f.fleet.Jobs, "jobs", 4, "tenants at the same time, each on a connection")
 	set.IntVar(&f.fleet.Canary, "canary", 0, "bring so many tenants up first, and stop if one of them fails")
 	set.IntVar(&f.fleet.MaxFailures, "max-failures", 0, "stop after so many failures; 0: never")
@@ -55,7 +55,7 @@ func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
 	set.BoolVar(&f.status, "status", false, "change nothing: how many tenants are at which version, and who failed; --tenant asks of one")
 	set.BoolVar(&f.drift, "drift", false, "change nothing: compare each tenant's catalog with a freshly built one")
 	set.BoolVar(&f.json, "json", false, "print one JSON document")
-	words, err := parse(set, args)
+	words, err := set.parse(args)
 	switch {
 	case err != nil:
 		return f, err

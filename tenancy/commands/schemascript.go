@@ -10,17 +10,19 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
+const schemaScriptUsage = "schema-script [--check FILE]"
+
 // SchemaScript prints the tenant schema as one script, or with --check says
 // whether a text is still that script: ErrFailed when it is not.
 func SchemaScript(tenant fs.FS, args []string, stdout io.Writer) error {
-	set := newFlags("schema-script", args, stdout)
+	set := newFlags("schema-script", schemaScriptUsage, stdout)
 	check := set.String("check", "", "file with the text to compare; - for standard input")
-	words, err := parse(set, args)
+	words, err := set.parse(args)
 	if err != nil {
 		return err
 	}
 	if len(words) > 0 {
-		return usage("schema-script [--check FILE]")
+		return usage(schemaScriptUsage)
 	}
 	script, err := tenancy.SchemaScript(tenant)
 	if err != nil {

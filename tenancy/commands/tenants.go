@@ -22,15 +22,11 @@ type tenantsFlags struct {
 // Tenants lists tenants and leads them through their lives.
 func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	var f tenantsFlags
-	set := newFlags("tenants", args, stdout)
+	set := newFlags("tenants", tenantsUsage+"\n"+importHelp, stdout)
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
-	set.Usage = func() {
-		fmt.Fprintf(set.Output(), "usage: %s\n%s", tenantsUsage, importHelp)
-		set.PrintDefaults()
-	}
-	words, err := parse(set, args)
+	words, err := set.parse(args)
 	if err != nil {
 		return err
 	}

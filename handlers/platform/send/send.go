@@ -14,8 +14,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
@@ -49,21 +49,31 @@ func Run(ctx context.Context, secret string, args []string, stdout io.Writer) er
 	return post(ctx, secret, c.to, body, stdout)
 }
 
+const usage = "send-event TYPE SLUG --to URL [--data JSON | --body FILE]"
+
 type call struct{ eventType, slug, to, data, file string }
 
 func parse(args []string, stdout io.Writer) (call, error) {
 	var c call
 	set := flag.NewFlagSet("send-event", flag.ContinueOnError)
-	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "-help" || a == "--help" }) {
-		set.SetOutput(stdout) // help that was asked for
+	var said strings.Builder
+	set.SetOutput(&said)
+	set.Usage = func() {
+		fmt.Fprintf(&said, "usage: %s\n", usage)
+		set.PrintDefaults()
 	}
 	set.StringVar(&c.to, "to", "", "where to post the event: http://127.0.0.1:8080/webhooks/platform")
 	set.StringVar(&c.data, "data", "", "JSON that becomes the event's \"data\"")
 	set.StringVar(&c.file, "body", "", "file whose bytes are sent as they are; - for standard input")
 	var words []string
 	for rest := args; ; { // flags stand before or after the words
-		if err := set.Parse(rest); err != nil {
-			return c, fmt.Errorf("%w: %w", ErrUsage, err)
+		err := set.Parse(rest)
+		if errors.Is(err, flag.ErrHelp) {
+			_, _ = io.WriteString(stdout, said.String())
+			return c, err
+		}
+		if err != nil {
+			return c, fmt.Errorf("%w: %s", ErrUsage, strings.TrimSpace(said.String()))
 		}
 		if set.NArg() == 0 {
 			break
@@ -73,7 +83,7 @@ func parse(args []string, stdout io.Writer) (call, error) {
 	to, err := url.Parse(c.to)
 	switch {
 	case len(words) != 2 || words[0] == "" || c.file != "" && c.data != "":
-		return c, fmt.Errorf("%w: send-event TYPE SLUG --to URL [--data JSON | --body FILE]", ErrUsage)
+		return c, fmt.Errorf("%w: %s", ErrUsage, usage)
 	case err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https":
 		return c, fmt.Errorf("%w: --to must be an http or https address, not %q", ErrUsage, c.to)
 	case c.data != "" && !json.Valid([]byte(c.data)):
