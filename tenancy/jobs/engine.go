@@ -139,6 +139,19 @@ func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
+// Handle calls an error what every other line calls it.
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	said := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "err" {
+			a.Key = "error"
+		}
+		said.AddAttrs(a)
+		return true
+	})
+	return w.Handler.Handle(ctx, said)
+}
+
 func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return warnings{w.Handler.WithAttrs(attrs)}
 }

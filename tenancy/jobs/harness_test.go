@@ -75,7 +75,9 @@ func (o *harness) runDue(t testing.TB, declared ...jobs.Declared) {
 
 func (o *harness) engine(t testing.TB, options jobs.Options, declared ...jobs.Declared) *jobs.Engine {
 	t.Helper()
-	options.Logger = slog.New(slog.DiscardHandler)
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
 	e, err := jobs.New(o.db, declared, options)
 	must(t, err)
 	return e
