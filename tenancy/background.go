@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
-	// backgroundJobs leaves the pool to the requests.
-	backgroundJobs = 2
+	// backgroundJobs leaves a connection to tenants that are made or migrated on
+	// use, where there are two.
+	backgroundJobs = 1
 	// backgroundPause is how long until another look: at what another replica
 	// was doing, or at tenants that failed.
 	backgroundPause = 30 * time.Second
@@ -24,7 +23,7 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 	for ctx.Err() == nil {
 		behind, err := (&fleet{db: db}).countBehind(ctx)
 		if err == nil && behind > 0 {
-			behind, err = db.migrateAsLeader(ctx)
+			behind, err = db.migrateQuietly(ctx)
 		}
 		switch {
 		case err == nil && behind == 0:
@@ -36,30 +35,16 @@ func (db *DB) MigrateInBackground(ctx context.Context) {
 	}
 }
 
-// migrateAsLeader migrates unless another replica does, which gives ErrBusy,
-// and returns how many tenants failed. To lead is to hold the lock of an idle
-// transaction; it has no snapshot, so it holds up no vacuum.
-func (db *DB) migrateAsLeader(ctx context.Context) (failed int, err error) {
-	err = db.transact(ctx, "BEGIN", func(tx pgx.Tx) error {
-		var leader bool
-		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, -1)`, LockKey).Scan(&leader); err != nil {
-			return err
-		}
-		if !leader {
-			return ErrBusy
-		}
-		failed, err = db.migrateQuietly(ctx)
-		return err
-	})
-	return failed, err
-}
-
+// migrateQuietly returns how many tenants failed, and ErrBusy where another
+// replica is at work.
 func (db *DB) migrateQuietly(ctx context.Context) (failed int, err error) {
-	result, err := db.MigrateTenants(ctx, FleetOptions{Jobs: backgroundJobs})
+	result, err := db.MigrateTenants(ctx, FleetOptions{Jobs: backgroundJobs, givesWay: true})
 	for _, failure := range result.Failed {
 		db.log.ErrorContext(ctx, "tenant not migrated", "tenant", failure.Slug, "error", failure.Error)
 	}
-	db.log.InfoContext(ctx, "tenants migrated", "migrated", result.Migrated, "failed", len(result.Failed), "version", result.Target)
+	if result.Migrated+len(result.Failed) > 0 {
+		db.log.InfoContext(ctx, "tenants migrated", "migrated", result.Migrated, "failed", len(result.Failed), "version", result.Target)
+	}
 	return len(result.Failed), err
 }
 

@@ -30,3 +30,8 @@ func Measure(ctx context.Context) {
 
 // LookupsWaiting is how many sessions are asked for and in no statement yet.
 func (db *DB) LookupsWaiting() int { return db.lookups.Waiting() }
+
+// MigrateQuietly is one run of MigrateInBackground.
+func (db *DB) MigrateQuietly(ctx context.Context) (failed int, err error) {
+	return db.migrateQuietly(ctx)
+}

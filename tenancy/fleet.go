@@ -18,6 +18,10 @@ type FleetOptions struct {
 	// Progress, when not nil, hears of every tenant that was finished. It is
 	// called from one goroutine at a time.
 	Progress func(FleetProgress)
+
+	// givesWay ends the run with ErrBusy where another such run, of any process,
+	// migrates at this moment.
+	givesWay bool
 }
 
 // FleetProgress counts tenants.

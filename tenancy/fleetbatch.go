@@ -82,6 +82,9 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 
 // claim takes the locks of the next tenants that are behind, up to limit.
 func (f *fleet) claim(ctx context.Context, tx pgx.Tx, after position, limit int) ([]claimed, error) {
+	if err := f.lead(ctx, tx); err != nil {
+		return nil, err
+	}
 	rows, _ := tx.Query(ctx, `
 		SELECT schema_version, slug, pg_try_advisory_xact_lock($4, hashtext(slug)) FROM (
 			SELECT schema_version, slug FROM public.tenants
@@ -127,7 +130,27 @@ func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
 
 // alone migrates a tenant in a transaction of its own.
 func (f *fleet) alone(ctx context.Context, slug Slug) error {
-	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error { return f.upgrade(ctx, tx, slug) })
+	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+		if err := f.lead(ctx, tx); err != nil {
+			return err
+		}
+		return f.upgrade(ctx, tx, slug)
+	})
+}
+
+// lead takes the lock with which one replica at a time migrates in the background,
+// or returns ErrBusy. It is the lock of each transaction that migrates, and not of
+// one that is kept open for it: a replica may have one connection for all this.
+func (f *fleet) lead(ctx context.Context, tx pgx.Tx) error {
+	if !f.options.givesWay {
+		return nil
+	}
+	var leads bool
+	err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, -1)`, LockKey).Scan(&leads)
+	if err == nil && !leads {
+		err = ErrBusy
+	}
+	return err
 }
 
 // upgrade returns ErrBusy where another run was faster.

@@ -122,9 +122,9 @@ func (r *Reader) own() Config {
 	}
 }
 
-// LeastConns is how many connections one replica cannot run without: one for
-// the health probe, two for the inbox, and for the requests as many as the
-// migration of tenants in the background takes, which is three.
+// LeastConns is how many connections one replica cannot run without: two for
+// the inbox, and one each for the health probe, the sessions, the tenants that are
+// made and migrated, and the requests.
 const LeastConns = 6
 
 // CallbackURL is {callback_url}: where the platform sends a browser back to.

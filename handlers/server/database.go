@@ -24,12 +24,13 @@ type split struct{ probe, sessions, inbox, jobs, tenants, requests int }
 
 // splitConns shares out total connections, at least config.LeastConns: one is the
 // health probe's; the inbox has some of its own, so that an event is answered
-// when requests use up theirs; tenants are made, migrated and looked up on two,
-// which sessions share where there are few. The rest are the requests'.
+// when requests use up theirs; so have sessions, which every request asks for and
+// no migration may keep waiting; tenants are made and migrated on two, or on one
+// where there are few. The rest are the requests'.
 func splitConns(total int) split {
-	s := split{probe: 1, inbox: max(2, total*3/16), tenants: 1}
+	s := split{probe: 1, inbox: max(2, total*3/16), sessions: max(1, total/8), tenants: 1}
 	if total >= 10 {
-		s.tenants, s.sessions = 2, total/8
+		s.tenants = 2
 	}
 	s.requests = total - s.probe - s.sessions - s.inbox - s.tenants
 	return s

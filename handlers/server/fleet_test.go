@@ -12,6 +12,7 @@ import (
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -48,14 +49,30 @@ func TestFleet_ThatIsBehindIsServed(t *testing.T) {
 	}
 }
 
-// A tenant whose migration fails is told to wait, and the others do not notice.
-// After the repair it needs no hand.
-func TestFleet_ATenantThatCannotBeMigrated(t *testing.T) {
+// The fewest connections suffice: a tenant's migration takes those of nobody, and
+// nobody waits for it.
+func TestFleet_IsMigratedOverTheFewestConnections(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	before := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: url})
+	before := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
 	acme, globex := before.SignIn(t, "acme"), before.SignIn(t, "globex")
-	files := fstest.MapFS{}
+	before.Exec(t, `CREATE TABLE public.gate (n int); UPDATE public.tenants SET schema_version = 2 WHERE slug = 'globex'`)
+	open := pgtest.Lock(t, before.Database, "public.gate")
+	next := migratingTo(t, `SET LOCAL lock_timeout = 0; DO $$ BEGIN IF current_schema() = 'tenant_acme' THEN LOCK TABLE gate; END IF; END $$`)
+	site := before.Replica(t, next, handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "6"}})
+	handlertest.Await(t, "a migration is under way", func() bool { return pgtest.Waiting(t, before.Database) == 1 })
+	if answer := globex.At(site).API(http.MethodGet, "/api/items", ""); answer.Status != http.StatusOK {
+		t.Errorf("of another tenant: %d", answer.Status)
+	}
+	open()
+	handlertest.Await(t, "the migration is done", func() bool {
+		return acme.At(site).API(http.MethodGet, "/api/items", "").Status == http.StatusOK
+	})
+}
+
+// migratingTo is the fixture with one more migration of each tenant.
+func migratingTo(t *testing.T, sql string) server.Product {
+	t.Helper()
+	files := fstest.MapFS{"000002_next.up.sql": {Data: []byte(sql)}}
 	for _, name := range []string{"000001_items.up.sql", "000001_items.down.sql"} {
 		content, err := fs.ReadFile(fixture.Product().TenantSchema, name)
 		if err != nil {
@@ -63,9 +80,18 @@ func TestFleet_ATenantThatCannotBeMigrated(t *testing.T) {
 		}
 		files[name] = &fstest.MapFile{Data: content}
 	}
-	files["000002_next.up.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE items ADD COLUMN next text`)}
+	return fixture.Migrating(files)
+}
+
+// A tenant whose migration fails is told to wait, and the others do not notice.
+// After the repair it needs no hand.
+func TestFleet_ATenantThatCannotBeMigrated(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	before := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: url})
+	acme, globex := before.SignIn(t, "acme"), before.SignIn(t, "globex")
 	before.Exec(t, `ALTER TABLE tenant_acme.items ADD COLUMN next int`)
-	site := before.Replica(t, fixture.Migrating(files), handlertest.Setup{})
+	site := before.Replica(t, migratingTo(t, `ALTER TABLE items ADD COLUMN next text`), handlertest.Setup{})
 	answer := acme.At(site).API(http.MethodGet, "/api/items", "")
 	if answer.Status != http.StatusServiceUnavailable || strings.Contains(answer.Body, "already exists") {
 		t.Errorf("the broken one: %d %s; want 503 without the reason", answer.Status, answer.Body)
