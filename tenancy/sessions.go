@@ -33,18 +33,45 @@ func hashToken(token string) []byte {
 	return sum[:]
 }
 
+// writeWait is how long a write on sessions waits for another transaction: one
+// that applies an event of the tenant, or that migrates it, may take minutes.
+const writeWait = "300ms"
+
+// writeSession sends a statement that writes what is of sessions, and reads its
+// one row where there are targets. It takes a connection of the tenant's lane: who
+// waits there keeps nobody from finding a session, and no other tenant from
+// signing in. It returns ErrBusy where the wait was too long.
+func (db *DB) writeSession(ctx context.Context, slug Slug, sql string, args []any, targets ...any) error {
+	conn, err := db.acquire(ctx, slug.s)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT set_config('lock_timeout', '` + writeWait + `', true)`)
+	if written := batch.Queue(sql, args...); targets != nil {
+		written.QueryRow(func(row pgx.Row) error { return row.Scan(targets...) })
+	}
+	err = conn.SendBatch(ctx, batch).Close()
+	if IsLockTimeout(err) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
 // SaveSession writes a new session under its token. A session of a tenant is
 // only written while the tenant is active, else ErrTenantCancelled: the row
 // lock makes a sign-in and a cancellation at the same instant wait for each
-// other. A session of a tenant is a sign-in, and recorded as such. The session
-// that it renews ends in the same statement: of the two tokens one is good, always.
+// other, and gives ErrBusy where that takes long. A session of a tenant is a
+// sign-in, and recorded as such. The session that it renews ends in the same
+// statement: of the two tokens one is good, always.
 func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
 	action := AuditSignIn
 	if s.Replaced != "" {
 		action = AuditSwitch
 	}
 	var saved int
-	err := db.sessions.QueryRow(ctx, `
+	err := db.writeSession(ctx, s.Tenant, `
 		WITH saved AS (
 			INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
 			SELECT $1, t.slug, $3, $4, $5, $6
@@ -59,7 +86,7 @@ func (db *DB) SaveSession(ctx context.Context, token string, s Session) error {
 			SELECT user_id, $7, tenant_slug, $8 FROM saved WHERE tenant_slug IS NOT NULL
 		)
 		SELECT count(*) FROM saved`,
-		hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt, action, storable(s.Replaced), hashToken(s.Renews)).Scan(&saved)
+		[]any{hashToken(token), s.Tenant.s, s.UserID, s.UserAgent, s.Data, s.ExpiresAt, action, storable(s.Replaced), hashToken(s.Renews)}, &saved)
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
@@ -78,30 +105,32 @@ var ErrSessionEnded = errors.New("the session was ended")
 // UpdateSession writes the data of a session that is there. One that was ended
 // stays so, whatever request was under way then: ErrSessionEnded.
 func (db *DB) UpdateSession(ctx context.Context, token string, s Session) error {
-	tag, err := db.sessions.Exec(ctx, `
-		UPDATE public.sessions SET data = $2, expires_at = $3 WHERE token_hash = $1 AND expires_at > now()`,
-		hashToken(token), s.Data, s.ExpiresAt)
+	var there bool
+	err := db.writeSession(ctx, s.Tenant, `
+		UPDATE public.sessions SET data = $2, expires_at = $3 WHERE token_hash = $1 AND expires_at > now() RETURNING true`,
+		[]any{hashToken(token), s.Data, s.ExpiresAt}, &there)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrSessionEnded
+	}
 	if err != nil {
 		return fmt.Errorf("update session: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("update session: %w", ErrSessionEnded)
 	}
 	return nil
 }
 
-// SignOut ends the session with this token at its owner's wish, which is
-// recorded; none is no error.
+// SignOut ends the session with this token, that of ctx's tenant, at its owner's
+// wish, which is recorded; none is no error.
 func (db *DB) SignOut(ctx context.Context, token string) error {
+	tenant, _ := TenantFrom(ctx)
 	var slug, userID string
-	err := db.sessions.QueryRow(ctx, `
+	err := db.writeSession(ctx, tenant.Slug, `
 		WITH ended AS (
 			DELETE FROM public.sessions WHERE token_hash = $1 RETURNING tenant_slug, user_id
 		), recorded AS (
 			INSERT INTO public.audit_log (actor, action, tenant_slug)
 			SELECT user_id, $2, tenant_slug FROM ended WHERE tenant_slug IS NOT NULL
 		)
-		SELECT tenant_slug, user_id FROM ended WHERE tenant_slug IS NOT NULL`, hashToken(token), AuditSignOut).Scan(&slug, &userID)
+		SELECT tenant_slug, user_id FROM ended WHERE tenant_slug IS NOT NULL`, []any{hashToken(token), AuditSignOut}, &slug, &userID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -149,14 +178,14 @@ func (db *DB) EndTenantSessions(ctx context.Context, slug Slug) (int64, error) {
 // endSessions deletes the tenant's sessions for which the condition, whose
 // arguments begin with $4, holds. What it has done to each user is recorded.
 func (db *DB) endSessions(ctx context.Context, slug Slug, condition string, args ...any) (ended int64, err error) {
-	err = db.sessions.QueryRow(ctx, `
+	err = db.writeSession(ctx, slug, `
 		WITH ended AS (
 			DELETE FROM public.sessions WHERE tenant_slug = $1 AND `+condition+` RETURNING user_id
 		), recorded AS (
 			INSERT INTO public.audit_log (actor, action, tenant_slug, detail)
 			SELECT $2, $3, $1, count(*) || ' of ' || user_id FROM ended GROUP BY user_id
 		)
-		SELECT count(*) FROM ended`, append([]any{slug.s, Actor(ctx), AuditEndSessions}, args...)...).Scan(&ended)
+		SELECT count(*) FROM ended`, append([]any{slug.s, Actor(ctx), AuditEndSessions}, args...), &ended)
 	if err != nil {
 		return 0, fmt.Errorf("end sessions: %w", err)
 	}

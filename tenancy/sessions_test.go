@@ -1,7 +1,9 @@
 package tenancy_test
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,4 +66,50 @@ func TestSessions_Writing(t *testing.T) {
 			t.Errorf("after the cancellation one was %s: %v", what, err)
 		}
 	}
+}
+
+// Where somebody else has a tenant's rows for long, writes on its sessions give up,
+// and neither a session is found later nor anybody of another tenant signed in.
+func TestSessions_AWriteDoesNotWaitForLong(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things, Requests: 8, Sessions: 1})
+	acme := tenancy.WithTenant(t.Context(), tenancy.Tenant{Slug: slug(t, "acme"), Status: tenancy.Active})
+	s := tenancy.Session{Tenant: slug(t, "acme"), UserID: "u", Data: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour)}
+	for _, name := range []string{"acme", "globex"} {
+		provision(t, db, name)
+		signIn(t, db, name, name, time.Hour)
+	}
+	holder := pgtest.Connect(t, url)
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(acme, `BEGIN; UPDATE public.tenants SET plan_type = 'Pro' WHERE slug = 'acme';
+		DELETE FROM public.sessions WHERE tenant_slug = 'acme'`); err != nil {
+		t.Fatal(err)
+	}
+	acme, cancel := context.WithTimeout(acme, 10*time.Second)
+	defer cancel()
+	var writes sync.WaitGroup
+	for what, write := range map[string]func() error{
+		"save":     func() error { return db.SaveSession(acme, "new", s) },
+		"update":   func() error { return db.UpdateSession(acme, "acme", s) },
+		"sign out": func() error { return db.SignOut(acme, "acme") },
+		"end":      func() error { _, err := db.EndTenantSessions(acme, s.Tenant); return err },
+		"note":     func() error { return db.SignedIn(acme, s.Tenant, "Pro", 0) },
+	} {
+		writes.Go(func() {
+			if err := write(); !errors.Is(err, tenancy.ErrBusy) {
+				t.Errorf("%s: %v, want ErrBusy", what, err)
+			}
+		})
+	}
+	await(t, "writes wait", func() bool { return pgtest.Waiting(t, url) > 0 })
+	began := time.Now()
+	if _, _, found, err := db.FindSession(t.Context(), "globex"); !found || err != nil {
+		t.Errorf("finding a session of another tenant: %v, %v", found, err)
+	}
+	signIn(t, db, "globex", "another", time.Hour)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("another tenant waited for %v", took)
+	}
+	writes.Wait()
 }

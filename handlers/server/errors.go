@@ -17,6 +17,7 @@ func errorAnswers() []web.ErrorAnswer {
 		{Err: tenancy.ErrNoTenant, Status: http.StatusUnauthorized, Sentence: "Sign in first."},
 		{Err: tenancy.ErrUnknownTenant, Status: http.StatusServiceUnavailable, Sentence: "This workspace is not ready. Try again in a moment."},
 		{Err: tenancy.ErrNotMigrated, Status: http.StatusServiceUnavailable, Sentence: "This workspace is being updated. Try again in a moment."},
+		{Err: tenancy.ErrBusy, Status: http.StatusServiceUnavailable, Sentence: "This workspace is busy. Try again in a moment."},
 		{Err: tenancy.ErrBadLink, Status: http.StatusNotFound, Sentence: "This link is not valid, or not any more."},
 		{Err: tenancy.ErrSchemaMissing, Status: http.StatusServiceUnavailable, Sentence: "This workspace is not ready. Try again in a moment."},
 		{When: tenancy.IsUnavailable, Status: http.StatusServiceUnavailable, Sentence: "The database does not answer right now. Try again in a moment."},

@@ -121,6 +121,12 @@ func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error
 	if errors.Is(err, tenancy.ErrTenantCancelled) {
 		return notAllowed("tenant", tenancy.Cancelled)
 	}
+	if errors.Is(err, tenancy.ErrBusy) { // the code is spent: the same address would not do
+		return &web.Problem{
+			Status: http.StatusServiceUnavailable, Title: "Your workspace is busy",
+			Message: "It is being changed right now. Try again in a moment.", Action: signInAgain, Cause: err,
+		}
+	}
 	if err != nil {
 		return err
 	}

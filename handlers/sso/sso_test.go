@@ -1,11 +1,13 @@
 package sso_test
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/sso"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 
 	"testing/fstest"
 )
@@ -156,6 +159,46 @@ func TestSSO_ATenantCancelledHereStaysOut(t *testing.T) {
 	if answer.Status != http.StatusForbidden || !strings.Contains(answer.Body, "cancelled") || answer.Header.Get("Set-Cookie") != "" {
 		t.Errorf("%d; want a 403 page that names the status, and no session", answer.Status)
 	}
+}
+
+// While an event or a migration has a tenant's rows, who signs in or out there is
+// told to come back, and the others notice nothing.
+func TestSSO_ATenantThatIsBeingChanged(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	leaving, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
+	holder := pgtest.Connect(t, site.Database)
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(t.Context(), `BEGIN; UPDATE public.tenants SET plan_type = 'Basic' WHERE slug = 'acme';
+		DELETE FROM public.sessions WHERE tenant_slug = 'acme'`); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if answer := site.Browser(t).Callback("u-acme"); answer.Status != http.StatusServiceUnavailable ||
+				answer.Header.Get("Retry-After") == "" || !strings.Contains(answer.Body, `href="/login"`) {
+				t.Errorf("signing in: %d %s", answer.Status, answer.Body)
+			}
+		})
+		all.Go(func() {
+			if answer := leaving.Post("/logout", nil); answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+				t.Errorf("signing out: %d", answer.Status)
+			}
+		})
+	}
+	handlertest.Await(t, "they wait", func() bool { return pgtest.Waiting(t, site.Database) > 0 })
+	began := time.Now()
+	if answer := globex.API(http.MethodGet, "/api/items", ""); answer.Status != http.StatusOK {
+		t.Errorf("of another tenant: %d", answer.Status)
+	}
+	if answer := site.Browser(t).Callback("u-globex"); answer.Status != http.StatusSeeOther {
+		t.Errorf("signing in to another tenant: %d", answer.Status)
+	}
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("another tenant waited for %v", took)
+	}
+	all.Wait()
 }
 
 // The platform may start a sign-in itself, and its event may be late or lost.
