@@ -16,6 +16,7 @@ const (
 	codeUnique        = "23505"
 	codeCheck         = "23514"
 	codeReadOnly      = "25006"
+	codeCancelled     = "57014" // also by statement_timeout
 	// Only beginActive divides.
 	codeDivisionByZero = "22012"
 	// A prepared statement is not there, or is there already.

@@ -13,12 +13,14 @@ import (
 // so tenants are migrated some at a time in one transaction, each within a
 // savepoint and one message. A tenant that fails there is undone, and done alone
 // afterwards, by golang-migrate, which says why. Everybody's locks last until
-// the batch ends: it is short, and waits for nobody.
+// the batch ends: it is short, and waits for nobody. A tenant that takes long,
+// being large, counts as one that fails.
 const (
 	mostInBatch      = 50
 	batchRelations   = 500 // that one transaction may lock
 	batchTime        = 100 * time.Millisecond
 	batchLockTimeout = "20ms"
+	batchStatement   = "200ms" // is what one of a tenant may take
 )
 
 // batchSize is how many tenants fit into a transaction: 1 where none but alone
@@ -62,7 +64,7 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 			}
 			if err := f.oneOf(ctx, tx, next.position); err == nil {
 				done = append(done, next.slug)
-			} else if ctx.Err() != nil || isDown(err) {
+			} else if ctx.Err() != nil || isDown(err) && sqlState(err) != codeCancelled {
 				return err
 			} else {
 				alone = append(alone, next.slug)
@@ -110,7 +112,7 @@ func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
 	versions, target := at.slug.ident()+".schema_migrations", f.db.tenant.latest
 	// It divides by whether the tenant is not being purged, and by whether its
 	// schema is at the version that the registry says.
-	message := fmt.Sprintf(`SET LOCAL search_path TO %[1]s, public, pg_temp;
+	message := fmt.Sprintf(`SET LOCAL search_path TO %[1]s, public, pg_temp; SET LOCAL statement_timeout TO '`+batchStatement+`';
 		SELECT '%[1]s'::regnamespace, 1 / count(*) FROM public.tenants WHERE slug = '%[6]s' AND purging_since IS NULL;
 		SELECT 1 / (coalesce(max(version), 0) = %[3]d)::int FROM %[2]s;
 		%[4]s

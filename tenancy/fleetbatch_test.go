@@ -46,6 +46,30 @@ func TestFleet_InABatchEveryoneIsOnTheirOwn(t *testing.T) {
 	}
 }
 
+// A tenant that takes long is done alone: those before it in its batch are not
+// kept locked meanwhile.
+func TestFleet_ALargeTenantLeavesItsBatch(t *testing.T) {
+	t.Parallel()
+	url, db := fleetOf(t, 3, files("000001_a.up.sql", "CREATE TABLE a (id bigint PRIMARY KEY)", "000002_b.up.sql", `
+		SET LOCAL lock_timeout = 0;
+		DO $$ BEGIN IF current_schema() = 'tenant_t001' THEN LOCK TABLE gate; END IF; END $$`))
+	pgtest.Exec(t, url, `CREATE TABLE public.gate (n int)`)
+	open := pgtest.Lock(t, url, "public.gate")
+	done := make(chan error, 1)
+	go func() {
+		result, err := db.MigrateTenants(t.Context(), tenancy.FleetOptions{Jobs: 1})
+		if err == nil && (result.Migrated != 3 || len(result.Failed) > 0) {
+			err = fmt.Errorf("%+v", result)
+		}
+		done <- err
+	}()
+	await(t, "the one before it is up", func() bool { return pgtest.Query[int](t, url, atTwo) == 1 })
+	open()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // A file that cannot even be read as SQL harms nobody else, and is named.
 func TestFleet_AFileThatIsNoSQL(t *testing.T) {
 	t.Parallel()
