@@ -35,7 +35,7 @@ type DB struct {
 	citus    atomic.Pointer[bool] // nil: not asked yet
 	forget   []string             // what every transaction ends with
 	lanes    *lanes.Lanes         // the connections of the requests
-	sessions *pgxpool.Pool        // and of what waits for nobody: finding sessions
+	sessions *pgxpool.Pool        // and of what waits for nobody: finding sessions and tenants
 	lookups  microbatch.Queue[*lookup]
 	tracer   pgx.QueryTracer // of the product's statements; may be nil
 	// statements are the texts of the product's statements.
@@ -53,9 +53,9 @@ type DB struct {
 type Options struct {
 	URL string
 	// MaxConns are connections for what is no request: tenants that are made,
-	// migrated and looked up. 0: pgx's default. Requests and Sessions are more of
+	// migrated and listed. 0: pgx's default. Requests and Sessions are more of
 	// them, for InTx and its sisters, which write sessions too, and for finding
-	// sessions; 0: they share those.
+	// sessions and tenants; 0: they share those.
 	MaxConns, Requests, Sessions int
 	Name                         string // application_name where the URL has none; empty: app
 	// Tenant and Shared are the product's migrations: of each tenant's schema,

@@ -35,7 +35,8 @@ func active(ctx context.Context, t Tenant) (context.Context, error) {
 }
 
 // lookUp is a tenant, whatever its status, with the key of its links. The key
-// goes with the tenant: one that is purged and made again has another.
+// goes with the tenant: one that is purged and made again has another. Requests
+// ask, so it waits for no migration.
 func (db *DB) lookUp(ctx context.Context, slug Slug) (t Tenant, key []byte, err error) {
 	err = db.sessions.QueryRow(ctx, `SELECT `+tenantColumns+`, link_key FROM public.tenants WHERE slug = $1`, slug.s).
 		Scan(append(t.targets(), &key)...)

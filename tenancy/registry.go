@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,11 +29,7 @@ const tenantColumns = `slug, status, plan_type, schema_version, created_at, upda
 
 // Tenant returns one row of the registry, or ErrUnknownTenant.
 func (db *DB) Tenant(ctx context.Context, slug Slug) (Tenant, error) {
-	var t Tenant
-	err := db.pool.QueryRow(ctx, `SELECT `+tenantColumns+` FROM public.tenants WHERE slug = $1`, slug.s).Scan(t.targets()...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return Tenant{}, fmt.Errorf("%s: %w", slug, ErrUnknownTenant)
-	}
+	t, _, err := db.lookUp(ctx, slug)
 	return t, err
 }
 

@@ -63,6 +63,9 @@ func TestFleet_IsMigratedOverTheFewestConnections(t *testing.T) {
 	if answer := globex.At(site).API(http.MethodGet, "/api/items", ""); answer.Status != http.StatusOK {
 		t.Errorf("of another tenant: %d", answer.Status)
 	}
+	if answer := site.Browser(t).Callback("u-globex"); answer.Status != http.StatusSeeOther {
+		t.Errorf("signing in to another tenant: %d", answer.Status)
+	}
 	open()
 	handlertest.Await(t, "the migration is done", func() bool {
 		return acme.At(site).API(http.MethodGet, "/api/items", "").Status == http.StatusOK
