@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -20,6 +21,7 @@ func TestWebhook_ASenderThatLeavesIsNoFault(t *testing.T) {
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
 	lock := pgtest.Connect(t, site.Database)
+	defer lock.Close(context.Background()) // one that nobody has a use for any more is closed with the garbage
 	for _, sql := range []string{`BEGIN`, `LOCK TABLE public.webhook_events`} {
 		if _, err := lock.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
