@@ -68,8 +68,8 @@ func (db *DB) FindDrift(ctx context.Context, jobs int, each func(Drift)) error {
 }
 
 // referenceSlug names the schema that the reference is built in; a transaction
-// that is rolled back shows it to nobody.
-var referenceSlug = Slug{"0_reference_for_drift_0"}
+// that is rolled back shows it to nobody. No tenant can have that slug.
+var referenceSlug = Slug{"-reference-for-drift"}
 
 // withReference runs fn where a tenant's schema has just been built.
 func (db *DB) withReference(ctx context.Context, fn func(tx pgx.Tx) error) error {

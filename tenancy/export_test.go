@@ -16,6 +16,9 @@ func SearchPath(ctx context.Context, db *DB) (path string) {
 
 var SplitSQL = splitSQL
 
+// ReferenceSlug names what tenants are compared with.
+var ReferenceSlug = referenceSlug.s
+
 // LibpqEnv is the environment that an export's pg_dump gets.
 func LibpqEnv(db *DB) []string { return db.libpqEnv() }
 
