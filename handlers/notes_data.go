@@ -123,9 +123,12 @@ func (n notes) remove(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	tag, err := n.db.Exec(c.Request().Context(), `DELETE FROM notes WHERE id = $1`, id)
-	if err == nil && tag.RowsAffected() == 0 {
-		return errNoNote
-	}
-	return err
+	ctx := c.Request().Context()
+	return n.db.InTx(ctx, func(tx pgx.Tx) error {
+		removed, err := oneNote(tx.Query(ctx, `DELETE FROM notes WHERE id = $1 RETURNING `+noteColumns, id))
+		if err == nil {
+			err = web.IfMatch(c, removed) // its error undoes the statement
+		}
+		return err
+	})
 }

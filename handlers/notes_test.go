@@ -56,6 +56,9 @@ func TestNotes_API(t *testing.T) {
 			t.Errorf("change: %d %s, want %d", got.Status, got.Body, want)
 		}
 	}
+	if got := b.Do(http.MethodDelete, path, nil, asRead); got.Status != http.StatusPreconditionFailed {
+		t.Errorf("delete what was changed meanwhile: %d %s", got.Status, got.Body)
+	}
 	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
 		if got := b.API(http.MethodDelete, path, ""); got.Status != want {
 			t.Errorf("delete: %d %s, want %d", got.Status, got.Body, want)

@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -11,8 +12,8 @@ import (
 	"example.com/subproduct/handlers/handlertest"
 )
 
-// A change waits for one that is under way, and is refused when that has changed
-// what it was made for.
+// A change, and a deletion, waits for a change that is under way, and is refused
+// when that has changed what it was made for.
 func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
@@ -30,19 +31,23 @@ func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	if _, err := other.Exec(t.Context(), `UPDATE tenant_acme.order_lines SET quantity = 1000`); err != nil {
 		t.Fatal(err)
 	}
-	answer := make(chan handlertest.Answer, 1)
-	go func() {
-		defer close(answer)
-		answer <- b.Do(http.MethodPatch, "/api/order-lines/1", strings.NewReader(secondOrderLine),
-			http.Header{"Content-Type": {"application/json"}, "If-Match": {read.Get("ETag")}})
-	}()
-	handlertest.Await(t, "the change waits", func() bool {
-		return handlertest.Query[int](t, site, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	asRead := http.Header{"Content-Type": {"application/json"}, "If-Match": {read.Get("ETag")}}
+	answers := make(chan handlertest.Answer, 2)
+	var asking sync.WaitGroup
+	for _, method := range []string{http.MethodPatch, http.MethodDelete} {
+		asking.Go(func() { answers <- b.Do(method, "/api/order-lines/1", strings.NewReader(secondOrderLine), asRead) })
+	}
+	handlertest.Await(t, "both wait", func() bool {
+		return handlertest.Query[int](t, site, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 2
 	})
 	if err := other.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-answer; got.Status != http.StatusPreconditionFailed {
-		t.Errorf("%d %s, want 412", got.Status, got.Body)
+	asking.Wait()
+	close(answers)
+	for got := range answers {
+		if got.Status != http.StatusPreconditionFailed {
+			t.Errorf("%d %s, want 412", got.Status, got.Body)
+		}
 	}
 }

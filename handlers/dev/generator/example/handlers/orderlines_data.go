@@ -172,9 +172,12 @@ func (o orderLines) remove(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	tag, err := o.db.Exec(c.Request().Context(), `DELETE FROM order_lines WHERE id = $1`, id)
-	if err == nil && tag.RowsAffected() == 0 {
-		return errNoOrderLine
-	}
-	return err
+	ctx := c.Request().Context()
+	return o.db.InTx(ctx, func(tx pgx.Tx) error {
+		removed, err := oneOrderLine(tx.Query(ctx, `DELETE FROM order_lines WHERE id = $1 RETURNING `+orderLineColumns, id))
+		if err == nil {
+			err = web.IfMatch(c, removed) // its error undoes the statement
+		}
+		return err
+	})
 }
