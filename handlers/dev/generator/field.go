@@ -58,8 +58,11 @@ func parseField(arg string) (Field, error) {
 	if why := reservedColumn(name); why != "" {
 		return Field{}, fmt.Errorf("the field %s is reserved: %s", name, why)
 	}
-	if len(parts) < 2 || fieldTypes[parts[1]].sql == "" {
+	if len(parts) < 2 || parts[1] == "" {
 		return Field{}, fmt.Errorf("the field %s needs a type, such as %s:string; there are %s", name, name, strings.Join(types(), ", "))
+	}
+	if fieldTypes[parts[1]].sql == "" {
+		return Field{}, fmt.Errorf("the field %s cannot be %q, which is no type; there are %s", name, parts[1], strings.Join(types(), ", "))
 	}
 	f := Field{Column: name, Name: jsonName(name), Go: goName(name), Label: label(name), Type: parts[1]}
 	for _, word := range parts[2:] {

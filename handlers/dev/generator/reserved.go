@@ -21,14 +21,18 @@ variadic verbose when where window with`
 // systemColumns are in every table of PostgreSQL.
 const systemColumns = `cmax cmin ctid tableoid xmax xmin`
 
-// ownColumns are in every resource, and main is the id of a page's content.
-const ownColumns = `id created_at created_by main`
+// ownColumns are in every resource.
+const ownColumns = `id created_at created_by`
+
+// ownTables keep the versions of schemas. The template's other tables are in its
+// migrations, where hasTable finds them.
+const ownTables = `schema_migrations template_migrations`
 
 // ownPaths begin the template's own addresses.
 const ownPaths = `api healthz livez login logout me metrics readyz sessions sso static webhooks`
 
 // ownNames are what the code of a resource calls things.
-const ownNames = `c changed created ctx echo err errors fmt found given http in page pgx rows session tenancy time tx web window`
+const ownNames = `c changed created ctx echo err errors fmt found given http id in next page pgx rows session size tenancy time tx web window`
 
 func among(words, word string) bool { return slices.Contains(strings.Fields(words), word) }
 
@@ -37,6 +41,10 @@ func reservedColumn(name string) string {
 	switch {
 	case among(ownColumns, name):
 		return "every resource has it already"
+	case goName(name) == "ID":
+		return "in Go it would be ID, which every resource has already"
+	case name == "main":
+		return "in HTML it is the id of every page's content; write what it is of, such as ticket_main"
 	case among(reservedWords, name):
 		return "it is a word of SQL; write what it is of, such as ticket_" + name
 	case among(systemColumns, name):
@@ -50,11 +58,15 @@ func (r Resource) reserved() error {
 	if among(reservedWords, r.Table) {
 		return fmt.Errorf("the resource %s is reserved: it is a word of SQL", r.Table)
 	}
+	if among(ownTables, r.Table) {
+		return fmt.Errorf("the resource %s is reserved: the template has a table of that name", r.Table)
+	}
 	if among(ownPaths, r.Path) {
 		return fmt.Errorf("the resource %s is reserved: the template answers at /%s itself", r.Table, r.Path)
 	}
 	for _, name := range []string{r.Type, r.One} {
-		if token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil || among(ownNames, name) {
+		ours := among(ownNames, name) || name == r.R() || name == r.O()
+		if ours || token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil {
 			return fmt.Errorf("the resource %s is reserved: %s has a meaning in Go, or in the code that would be written", r.Table, name)
 		}
 	}

@@ -45,7 +45,7 @@ func Parse(singular string, args []string) (Resource, error) {
 		}
 	}
 	if singular == "" {
-		if singular = singularOf(plural); singular == "" {
+		if singular = singularOf(plural); !resourceName.MatchString(singular) {
 			return Resource{}, fmt.Errorf("%q is no plural that ends in s: write %ss, or say its singular, as in add --singular person people name:string", plural, plural)
 		}
 	}
