@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/subproduct/handlers/dev/generator"
 )
 
 // mailModule is a copy of testdata/mail, whose go.mod may be changed: it takes
@@ -39,8 +41,27 @@ func mailModule(t *testing.T) (dir string) {
 	return dir
 }
 
+// addInvoices writes the code of README's example of the command add to dir.
+func addInvoices(t *testing.T, dir string) {
+	t.Helper()
+	r, err := generator.Parse("", []string{"invoices", "number:string", "amount:numeric", "due:date", "paid:bool"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := r.Files(generator.Target{Module: module, Product: module + "/handlers"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"invoices.go", "invoices_data.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(made["handlers/"+name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The recipe for mails is a module of its own, so that this one does not need
-// its libraries: its tests run here.
+// its libraries: its tests run here. Its files go into handlers/ as they are, also
+// beside what add makes.
 func TestRecipes_MailIsSent(t *testing.T) {
 	t.Parallel()
 	dir := mailModule(t)
@@ -59,13 +80,18 @@ func TestRecipes_MailIsSent(t *testing.T) {
 	if output, err := run("test", "-count=1", "."); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
+	addInvoices(t, dir)
+	if output, err := run("vet", "."); err != nil {
+		t.Errorf("beside add invoices: %v\n%s", err, output)
+	}
 }
 
 func TestRecipes_TheDocShowsTheMail(t *testing.T) {
 	t.Parallel()
 	for name, marks := range map[string][]string{
-		"send.go":    {"func (m *mailer) settings", "var invoiceMail"},
-		"invoice.go": {"type mailInvoice", "func (mailInvoice) Kind", "func (i invoices) request", "func (i invoices) mail"},
+		"send.go":      {"func (m *mailer) settings", "var invoiceMail"},
+		"invoice.go":   {"type mailInvoice", "func (mailInvoice) Kind", "func (m mails) request", "func (m mails) send"},
+		"mail_test.go": {"func product"},
 	} {
 		source, err := os.ReadFile("testdata/mail/" + name)
 		if err != nil {

@@ -1,4 +1,4 @@
-package mail
+package handlers
 
 import (
 	"context"
@@ -9,23 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
 
-	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/jobs"
 )
 
-// product is what the recipe adds to one.
-func product() server.Product {
-	m := &mailer{}
-	return server.Product{
-		Name: "Invoices", Slug: "invoices",
-		Settings: m.settings,
-		Routes:   func(r server.Routes) { r.User.POST("/api/invoices/:number/mail", invoices{r.DB, m}.request) },
-		Jobs:     func(db *tenancy.DB) []jobs.Declared { return []jobs.Declared{jobs.Handle(invoices{db, m}.mail)} },
-	}
-}
-
-type invoices struct {
+// mails are those about invoices.
+type mails struct {
 	db     *tenancy.DB
 	mailer *mailer
 }
@@ -37,23 +26,23 @@ func (mailInvoice) Kind() string { return "mail_invoice" }
 
 // request answers POST /api/invoices/:number/mail. The mail is sent if and only
 // if the transaction commits.
-func (i invoices) request(c echo.Context) error {
+func (m mails) request(c echo.Context) error {
 	ctx := c.Request().Context()
 	job := mailInvoice{rand.Text(), c.Param("number"), c.FormValue("to")}
-	err := i.db.InTx(ctx, func(tx pgx.Tx) error { return jobs.Insert(ctx, tx, job) })
+	err := m.db.InTx(ctx, func(tx pgx.Tx) error { return jobs.Insert(ctx, tx, job) })
 	if err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusAccepted)
 }
 
-// mail runs the job: at least once, again after an error, and not after one
+// send runs the job: at least once, again after an error, and not after one
 // that is permanent.
-func (i invoices) mail(ctx context.Context, job mailInvoice) error {
-	invoice := struct{ Number, Total string }{Number: job.Number}
-	err := i.db.QueryRow(ctx, `SELECT total::text FROM invoices WHERE number = $1`, job.Number).Scan(&invoice.Total)
+func (m mails) send(ctx context.Context, job mailInvoice) error {
+	invoice := struct{ Number, Amount string }{Number: job.Number}
+	err := m.db.QueryRow(ctx, `SELECT amount::text FROM invoices WHERE number = $1`, job.Number).Scan(&invoice.Amount)
 	if err == nil {
-		err = i.mailer.send(ctx, job.ID, job.To, "Invoice "+job.Number, invoiceMail, invoice)
+		err = m.mailer.send(ctx, job.ID, job.To, "Invoice "+job.Number, invoiceMail, invoice)
 	}
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, errRefused) {
 		return jobs.Permanent(err)

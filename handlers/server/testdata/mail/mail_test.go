@@ -1,4 +1,4 @@
-package mail
+package handlers
 
 import (
 	"errors"
@@ -15,7 +15,21 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/handlertest"
+	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/jobs"
 )
+
+// product is what the recipe adds to one.
+func product() server.Product {
+	m := &mailer{}
+	return server.Product{
+		Name: "Invoices", Slug: "invoices",
+		Settings: m.settings,
+		Routes:   func(r server.Routes) { r.User.POST("/api/invoices/:number/mail", mails{r.DB, m}.request) },
+		Jobs:     func(db *tenancy.DB) []jobs.Declared { return []jobs.Declared{jobs.Handle(mails{db, m}.send)} },
+	}
+}
 
 // post is a mail server that keeps what it gets, and refuses some.
 type post struct {
@@ -81,12 +95,12 @@ func TestMail_IsSentAndTriedAgain(t *testing.T) {
 	var log handlertest.Log
 	p := product()
 	p.TenantSchema = fstest.MapFS{
-		"000001_invoices.up.sql": {Data: []byte(`CREATE TABLE invoices (number text PRIMARY KEY, total numeric(12,2) NOT NULL)`)},
+		"000001_invoices.up.sql": {Data: []byte(`CREATE TABLE invoices (number text PRIMARY KEY, amount numeric(12,2) NOT NULL)`)},
 	}
 	site := handlertest.Start(t, p, handlertest.Setup{Jobs: true, Log: &log,
 		Env: map[string]string{"SMTP_ADDR": harness.open(t), "MAIL_FROM": "Invoices <invoices@product.example>"}})
 	b := site.SignIn(t, "acme")
-	site.TenantExec(t, "acme", `INSERT INTO invoices (number, total) VALUES ('2026-7', 12.5)`)
+	site.TenantExec(t, "acme", `INSERT INTO invoices (number, amount) VALUES ('2026-7', 12.5)`)
 	order := func(number, to string) {
 		if answer := b.Post("/api/invoices/"+number+"/mail", url.Values{"to": {to}}); answer.Status != http.StatusAccepted {
 			t.Errorf("%s to %s: %d %s", number, to, answer.Status, answer.Body)
@@ -117,7 +131,7 @@ func TestMail_ALoginNeedsTLS(t *testing.T) {
 	var m mailer
 	env := map[string]string{"SMTP_ADDR": harness.open(t), "SMTP_LOGIN": "user:word", "MAIL_FROM": "a@product.example"}
 	m.settings(config.NewReader(func(name string) (string, bool) { v, ok := env[name]; return v, ok }))
-	err := m.send(t.Context(), "1", "ada@acme.example", "Hello", invoiceMail, struct{ Number, Total string }{})
+	err := m.send(t.Context(), "1", "ada@acme.example", "Hello", invoiceMail, struct{ Number, Amount string }{})
 	if err == nil || errors.Is(err, errRefused) || !strings.Contains(err.Error(), "STARTTLS") || harness.all() != "" {
 		t.Errorf("%v", err)
 	}

@@ -1,6 +1,4 @@
-// Package mail is the recipe for mails of a product: copy these files into
-// handlers/. The template itself sends none.
-package mail
+package handlers
 
 import (
 	"context"
@@ -16,6 +14,8 @@ import (
 
 	"example.com/subproduct/handlers/config"
 )
+
+// This file sends mails, which the template itself does not.
 
 // mailer sends mails by one server. Its three settings are the product's own.
 type mailer struct {
