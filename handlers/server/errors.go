@@ -21,5 +21,7 @@ func errorAnswers() []web.ErrorAnswer {
 		{Err: tenancy.ErrBadLink, Status: http.StatusNotFound, Sentence: "This link is not valid, or not any more."},
 		{Err: tenancy.ErrSchemaMissing, Status: http.StatusServiceUnavailable, Sentence: "This workspace is not ready. Try again in a moment."},
 		{When: tenancy.IsUnavailable, Status: http.StatusServiceUnavailable, Sentence: "The database does not answer right now. Try again in a moment."},
+		{When: tenancy.IsForeignKey, Status: http.StatusConflict, Sentence: "Something else refers to this, or this refers to something that is not there."},
+		{When: tenancy.IsUnique, Status: http.StatusConflict, Sentence: "This is there already."},
 	}
 }
