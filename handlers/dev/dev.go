@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,7 +44,8 @@ func Run(ctx context.Context, p server.Product, args []string, env config.Lookup
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
 	d := &stack{product: p, flags: f, env: env, out: out}
-	d.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: f.level(env)}))
+	d.log = f.logger(env, slog.LevelWarn) // the addresses are what matters, and what the product says
+	slog.SetDefault(slog.New(server.InContext(f.logger(env, slog.LevelInfo).Handler())))
 	if f.platformOnly {
 		return d.runPlatformOnly(ctx)
 	}

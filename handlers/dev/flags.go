@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -47,13 +48,12 @@ func parseFlags(args []string, out io.Writer) (flags, error) {
 	return f, err
 }
 
-// level is LOG_LEVEL, or warnings only: the addresses are what matters.
-func (f flags) level(env config.Lookup) slog.Level {
-	level := slog.LevelWarn
+// logger has the lines of LOG_LEVEL; where that is not set, of level.
+func (f flags) logger(env config.Lookup, level slog.Level) *slog.Logger {
 	if text, ok := env("LOG_LEVEL"); ok {
 		_ = level.UnmarshalText([]byte(text))
 	}
-	return level
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // maxCopies bounds how many copies share one data folder.

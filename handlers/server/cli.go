@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 
@@ -42,6 +43,7 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 	}
 	log, buffer := bufferedLog(settings, os.Stderr)
 	defer buffer.Close()
+	slog.SetDefault(slog.New(InContext(log.Handler())))
 	log.InfoContext(ctx, "listening", "address", l.Addr().String(), "version", c.Version)
 	limitMemory(log, memlimit.FromCgroup)
 	err = Serve(ctx, c.Product, settings, l, log, Options{Version: c.Version, LogDropped: buffer.Dropped})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -39,8 +40,12 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// work adds a request that takes a moment.
+// work adds a request that takes a moment, and one that says so in the log.
 func work(r server.Routes) {
+	r.Public.POST("/say", func(c echo.Context) error {
+		slog.InfoContext(c.Request().Context(), "said by the product")
+		return c.NoContent(http.StatusOK)
+	})
 	r.Public.POST("/work", func(c echo.Context) error {
 		err := r.DB.InShared(c.Request().Context(), func(tx pgx.Tx) error {
 			_, err := tx.Exec(c.Request().Context(), `SELECT pg_sleep(0.02)`)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net/http"
@@ -12,6 +13,9 @@ import (
 )
 
 const requestIDKey = "request_id"
+
+// requestKey is of the same in the request's context.
+type requestKey struct{}
 
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 
@@ -25,6 +29,7 @@ func AssignID(trusted []netip.Prefix) echo.MiddlewareFunc {
 				id = rand.Text()
 			}
 			c.Set(requestIDKey, id)
+			c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), requestKey{}, id)))
 			c.Response().Header().Set(echo.HeaderXRequestID, id)
 			return next(c)
 		}
@@ -33,6 +38,9 @@ func AssignID(trusted []netip.Prefix) echo.MiddlewareFunc {
 
 // RequestID returns the id of the request, as it stands in the log.
 func RequestID(c echo.Context) string { id, _ := c.Get(requestIDKey).(string); return id }
+
+// RequestIDFrom returns the id of the request that ctx is of; empty: of none.
+func RequestIDFrom(ctx context.Context) string { id, _ := ctx.Value(requestKey{}).(string); return id }
 
 // Recover turns a panic into an error with its stack. A handler that gave up
 // its connection on purpose goes on doing so.
