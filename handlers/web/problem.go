@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 )
@@ -23,10 +24,13 @@ type Problem struct {
 type Action struct{ Label, URL string }
 
 func (p *Problem) Error() string {
-	if p.Cause != nil {
-		return p.Title + ": " + p.Cause.Error()
+	switch {
+	case p.Cause == nil:
+		return cmp.Or(p.Title, p.Message)
+	case p.Title == "":
+		return p.Cause.Error()
 	}
-	return p.Title
+	return p.Title + ": " + p.Cause.Error()
 }
 
 func (p *Problem) Unwrap() error { return p.Cause }
@@ -37,6 +41,7 @@ var details = map[int]string{
 	http.StatusMethodNotAllowed:      "This address does not take that kind of request.",
 	http.StatusForbidden:             "This is not open to you.",
 	http.StatusRequestEntityTooLarge: "That was too large.",
+	http.StatusUnsupportedMediaType:  "This address does not take a body of that type.",
 	http.StatusTooManyRequests:       "That was too often. Wait a moment.",
 	http.StatusInternalServerError:   "Something went wrong on our side. It has been noted.",
 	http.StatusServiceUnavailable:    "The server cannot answer right now. Try again in a moment.",
