@@ -107,7 +107,7 @@ func TestCompose_TheExampleParsesAndMakesTheSameLogin(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(read(t, "compose.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
-	role := strings.ReplaceAll(file.Configs["role.sql"].Content, "${APP_DB_PASSWORD}", "change-me")
+	role := strings.ReplaceAll(file.Configs["role.sql"].Content, "'${APP_DB_PASSWORD}'", ":'password'")
 	if !strings.Contains(commands(t, "README.md", "The database's login", 0), role) || role == "" {
 		t.Errorf("role.sql is\n%s", role)
 	}

@@ -22,14 +22,13 @@ func asApp(t *testing.T, database string) string {
 	return u.String()
 }
 
-// password stands in for the placeholder, which the server refuses.
+// password is $APP_DB_PASSWORD.
 const password = "secret-of-app"
 
-// makeLogin does what README.md says.
+// makeLogin does what README.md says, as it stands there.
 func (d harness) makeLogin(t *testing.T) {
 	t.Helper()
-	script := strings.ReplaceAll(commands(t, "README.md", "The database's login", 0), "change-me", password)
-	if out, err := d.shell(script).CombinedOutput(); err != nil {
+	if out, err := d.shell(commands(t, "README.md", "The database's login", 0)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
@@ -39,7 +38,7 @@ func (d harness) makeLogin(t *testing.T) {
 func TestRole_WhatTheChapterGrantsIsEnough(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewServer(t)
-	d := newHarness(t, "ADMIN="+pg.URL("postgres"), "DATABASE_URL="+asApp(t, pg.URL("app")))
+	d := newHarness(t, "ADMIN="+pg.URL("postgres"), "APP_DB_PASSWORD="+password, "DATABASE_URL="+asApp(t, pg.URL("app")))
 	d.makeLogin(t)
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Database: asApp(t, pg.URL("app")), Log: &log})
@@ -64,7 +63,7 @@ func TestRole_WhatTheChapterGrantsIsEnough(t *testing.T) {
 func TestRole_OwnsAsLittleAsTheChapterSays(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewServer(t)
-	newHarness(t, "ADMIN="+pg.URL("postgres")).makeLogin(t)
+	newHarness(t, "ADMIN="+pg.URL("postgres"), "APP_DB_PASSWORD="+password).makeLogin(t)
 	app := &handlertest.Site{Database: asApp(t, pg.URL("app"))}
 	if powers := handlertest.Query[string](t, app, `
 		SELECT concat_ws(' ', current_user, rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,
