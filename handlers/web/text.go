@@ -15,8 +15,8 @@ import (
 
 // ValidText refuses a parameter of the path, query, form or JSON that is not
 // UTF-8 with 422, and a parameter with NUL: PostgreSQL would refuse it later, and
-// JSON's decoder would change it. A form that cannot be read is 400. It reads the whole body: LimitBody stands before
-// it.
+// JSON's decoder would change it. A form that cannot be read is 400. It reads the
+// whole body: LimitBody stands before it.
 func ValidText(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		valid, err := validText(c)
