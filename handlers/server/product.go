@@ -61,7 +61,8 @@ type Product struct {
 	Jobs func(db *tenancy.DB) []jobs.Declared
 	// Background is what goes on beside the requests, in every replica, from
 	// when the shared schema is there until ctx ends. After an error or a panic
-	// it runs again, after a second at first and a minute at most. db.EachTenant gives it contexts on which InTx works.
+	// it runs again, after a second at first and a minute at most. db.EachTenant
+	// gives it contexts on which InTx works.
 	Background func(ctx context.Context, db *tenancy.DB) error
 	// OnProvision runs in the transaction that makes a tenant, wherever that
 	// happens, after its migrations; tx is on the tenant's data. It does not run
