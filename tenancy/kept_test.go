@@ -128,7 +128,7 @@ func TestQuery_RowsThatARequestLeavesOpenCostNoConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			rows, err := db.Query(request, `SELECT owner FROM things`)
+			rows, err := db.Query(request, `SELECT owner FROM things`) //nolint:sqlclosecheck // that is the point
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestQuery_RowsThatARequestLeavesOpenCostNoConnection(t *testing.T) {
 	}
 	var both []pgx.Rows // as many as there are connections, and no more
 	for range 2 {
-		rows, err := db.Query(ctx, `SELECT owner FROM things`)
+		rows, err := db.Query(ctx, `SELECT owner FROM things`) //nolint:sqlclosecheck // below
 		if err != nil {
 			t.Fatal(err)
 		}

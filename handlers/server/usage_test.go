@@ -118,7 +118,7 @@ func TestLog_RowsLeftOpenAreSaidAndCostNoConnection(t *testing.T) {
 	var log handlertest.Log
 	site := handlertest.Start(t, fixture.With(func(r server.Routes) {
 		r.User.GET("/api/forgets", func(c echo.Context) error {
-			if _, err := r.DB.Query(c.Request().Context(), `SELECT 1`); err != nil {
+			if _, err := r.DB.Query(c.Request().Context(), `SELECT 1`); err != nil { //nolint:sqlclosecheck // that is the point
 				return err
 			}
 			panic("with its rows open")
