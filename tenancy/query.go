@@ -130,7 +130,7 @@ func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
 	}
 	if err := tx.backend.keep(ctx); err != nil {
 		tx.end(ctx, false)
-		return nil, fmt.Errorf("begin: %w", err)
+		return nil, beginError(ctx, err)
 	}
 	tx.backend.meet(slug)
 	return tx, nil

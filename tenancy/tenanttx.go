@@ -114,7 +114,7 @@ func (tx *tenantTx) open(ctx context.Context) error {
 	}
 	tx.begun = true
 	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug)+statementTimeout(ctx)); err != nil {
-		tx.failed, tx.spent = beginError(err), false
+		tx.failed, tx.spent = beginError(ctx, err), false
 	}
 	return tx.failed
 }

@@ -3,6 +3,7 @@ package tenancy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ func (db *DB) transactOn(ctx context.Context, conn *pgxpool.Conn, begin string, 
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin, CommitQuery: db.commit()})
 	if err != nil {
 		db.abandon(ctx, conn, nil)
-		return beginError(err)
+		return beginError(ctx, err)
 	}
 	return db.within(ctx, conn, tx, fn)
 }
@@ -159,8 +160,12 @@ func (db *DB) abandon(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx) {
 	}
 }
 
-func beginError(err error) error {
+// beginError says by ctx's own error that it has ended: the server's word for
+// that, which comes first now and then, is the same for a limit of its own.
+func beginError(ctx context.Context, err error) error {
 	switch sqlState(err) {
+	case codeCancelled:
+		return fmt.Errorf("begin: %w", errors.Join(ctx.Err(), err))
 	case codeMissingSchema:
 		return fmt.Errorf("%w: %w", ErrSchemaMissing, err)
 	case codeDivisionByZero:
