@@ -13,6 +13,7 @@ const (
 	codeMissingTable  = "42P01"
 	codeLockTimeout   = "55P03"
 	codeForeignKey    = "23503"
+	codeRestrict      = "23001" // the same of ON DELETE RESTRICT, from PostgreSQL 18 on
 	codeUnique        = "23505"
 	codeCheck         = "23514"
 	codeReadOnly      = "25006"
@@ -30,7 +31,9 @@ func IsUnique(err error) bool { return sqlState(err) == codeUnique }
 
 // IsForeignKey reports whether err is a violation of a foreign key: what a row
 // refers to is not there, or what is deleted is still referred to.
-func IsForeignKey(err error) bool { return sqlState(err) == codeForeignKey }
+func IsForeignKey(err error) bool {
+	return sqlState(err) == codeForeignKey || sqlState(err) == codeRestrict
+}
 
 // IsCheck reports whether err is a violation of a CHECK constraint.
 func IsCheck(err error) bool { return sqlState(err) == codeCheck }
