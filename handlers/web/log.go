@@ -48,7 +48,7 @@ func Log(log *slog.Logger, boundary *Boundary) echo.MiddlewareFunc {
 			c.Set(notedKey, n)
 			connected := c.Request().Context()
 			err := next(c)
-			if connected.Err() != nil && errors.Is(err, context.Canceled) {
+			if connected.Err() != nil && boundary.ended(err) {
 				err = &Problem{Status: statusLeft, Title: "the client has left", Cause: err}
 			}
 			if err != nil {
@@ -58,6 +58,12 @@ func Log(log *slog.Logger, boundary *Boundary) echo.MiddlewareFunc {
 			return nil
 		}
 	}
+}
+
+// ended reports whether an error can come of a request's end alone: it says so, or
+// that something is unavailable, as a database does whose statement was cancelled.
+func (b *Boundary) ended(err error) bool {
+	return errors.Is(err, context.Canceled) || err != nil && b.Problem(err).Status == http.StatusServiceUnavailable
 }
 
 func logRequest(log *slog.Logger, c echo.Context, err error, took time.Duration, noted []slog.Attr) {
