@@ -21,18 +21,18 @@ func (u *Usage) End(ctx context.Context) int {
 	return len(left)
 }
 
-func (tx *tenantTx) leaveOpen() {
-	if u, _ := tx.ctx.Value(usageKey{}).(*Usage); u != nil {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.open = append(u.open, tx)
+func (u *Usage) opened(tx *tenantTx) {
+	if u == nil {
+		return // nobody would end it
 	}
+	tx.listed = u
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open = append(u.open, tx)
 }
 
-func (tx *tenantTx) leaveClosed() {
-	if u, _ := tx.ctx.Value(usageKey{}).(*Usage); u != nil {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.open = slices.DeleteFunc(u.open, func(other *tenantTx) bool { return other == tx })
-	}
+func (u *Usage) closed(tx *tenantTx) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open = slices.DeleteFunc(u.open, func(other *tenantTx) bool { return other == tx })
 }

@@ -3,7 +3,6 @@ package tenancy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +56,7 @@ func (db *DB) query(ctx context.Context, slug Slug, sql string, args []any) (*ro
 	if err != nil {
 		return nil, err
 	}
-	tx.leaveOpen()
+	usageOf(ctx).opened(tx)
 	statement := db.statementFor(sql, args)
 	if statement == nil {
 		return tx.alone(ctx, sql, args)
@@ -118,9 +117,9 @@ func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, e
 // newTx takes a connection from the tenant's lane for a transaction that has not
 // begun.
 func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
-	conn, err := db.acquire(ctx, slug.s)
+	conn, err := acquire(ctx, slug, db.lanes.Acquire)
 	if err != nil {
-		return nil, fmt.Errorf("begin: %w", err)
+		return nil, err
 	}
 	tx := &tenantTx{db: db, ctx: ctx, slug: slug, conn: conn, backend: backendOf(conn.Conn.Conn()), reads: true}
 	if tx.backend.conn.PgConn().TxStatus() != 'I' { // somebody has kept the connection, and begun on it
@@ -142,7 +141,9 @@ func (tx *tenantTx) end(ctx context.Context, committed bool) {
 	if tx.over.Swap(true) {
 		return
 	}
-	tx.leaveClosed()
+	if tx.listed != nil {
+		tx.listed.closed(tx)
+	}
 	if tx.begun && !committed {
 		tx.rollback(ctx)
 	}

@@ -25,6 +25,7 @@ type tenantTx struct {
 	spent   bool   // the connection is not to be used again
 	failed  error  // why it could not be opened
 	inner   pgx.Tx // for the methods that are pgx's own; nil: not needed yet
+	listed  *Usage // among what is open of it; nil: nowhere
 	over    atomic.Bool
 }
 

@@ -72,13 +72,13 @@ func (db *DB) inTx(ctx context.Context, slug Slug, fn func(tx pgx.Tx) error) err
 // InShared runs fn in a transaction on the product-wide tables, those of
 // schema/shared: unqualified names are looked up in public alone. It needs no
 // tenant, and commits and rolls back as InTx does. Where ctx has a tenant, it takes
-// from that tenant's share of the connections: another than for its own data, for
-// fn may well be called within InTx.
+// from that tenant's share of the connections for shared tables: another than for
+// its own data, for InShared may well be called within InTx.
 func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	tenant, _ := TenantFrom(ctx)
-	conn, err := db.acquire(ctx, "shared "+tenant.Slug.s)
+	conn, err := acquire(ctx, tenant.Slug, db.lanes.AcquireShared)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return err
 	}
 	defer conn.Release()
 	return db.transactOn(ctx, conn.Conn, beginPublic+statementTimeout(ctx), fn)

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -32,6 +33,12 @@ func WithUsage(ctx context.Context, request string) (context.Context, *Usage) {
 	return context.WithValue(ctx, usageKey{}, u), u
 }
 
+// usageOf is nil where nobody counts.
+func usageOf(ctx context.Context) *Usage {
+	u, _ := ctx.Value(usageKey{}).(*Usage)
+	return u
+}
+
 // Statements is how many statements were sent, COMMIT included.
 func (u *Usage) Statements() int64 { return u.statements.Load() }
 
@@ -44,7 +51,7 @@ func (u *Usage) Waiting() time.Duration { return time.Duration(u.waiting.Load())
 // CountShared counts a statement that ctx's request has waited for since began,
 // and that was sent in another request's name.
 func CountShared(ctx context.Context, began time.Time) {
-	if u, _ := ctx.Value(usageKey{}).(*Usage); u != nil {
+	if u := usageOf(ctx); u != nil {
 		u.statements.Add(1)
 		u.database.Add(int64(time.Since(began)))
 	}
@@ -80,16 +87,19 @@ func (s *span) counter() *Usage {
 	return s.usage
 }
 
-// acquire is a connection of the tenant's lane, and of the wait for one.
-func (db *DB) acquire(ctx context.Context, name string) (*lanes.Conn, error) {
+// acquire has a connection of the lanes, and counts the wait for it.
+func acquire(ctx context.Context, slug Slug, from func(context.Context, string) (*lanes.Conn, error)) (*lanes.Conn, error) {
 	wait := beginWait(ctx)
 	defer wait.endWait()
-	return db.lanes.Acquire(wait, name)
+	conn, err := from(wait, slug.s)
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	return conn, nil
 }
 
 func beginWait(ctx context.Context) *span {
-	u, _ := ctx.Value(usageKey{}).(*Usage)
-	return &span{Context: ctx, began: time.Now(), usage: u, waits: true}
+	return &span{Context: ctx, began: time.Now(), usage: usageOf(ctx), waits: true}
 }
 
 func (s *span) endWait() {
@@ -99,7 +109,7 @@ func (s *span) endWait() {
 }
 
 func begin(ctx context.Context, sql string, statements int) context.Context {
-	u, _ := ctx.Value(usageKey{}).(*Usage)
+	u := usageOf(ctx)
 	if u != nil {
 		u.statements.Add(int64(statements))
 	}

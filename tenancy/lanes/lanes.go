@@ -53,8 +53,9 @@ type lane struct {
 }
 
 type tenant struct {
-	home int // its lane
-	held int // connections
+	home   int     // its lane
+	held   int     // connections
+	shared *tenant // its use of the shared tables; nil: this is it
 }
 
 type waiter struct {
@@ -120,8 +121,19 @@ type Conn struct {
 // Acquire returns a connection for the tenant of that name. It waits until ctx
 // ends, and then returns its error; or it returns why none could be made.
 func (l *Lanes) Acquire(ctx context.Context, name string) (*Conn, error) {
+	return l.acquire(ctx, l.met(name))
+}
+
+// AcquireShared is Acquire for the tables that all tenants share. A tenant has as
+// many connections for these as for its own data, on the next lane: whoever holds
+// one for that may ask for one of these, and must not wait for themselves.
+func (l *Lanes) AcquireShared(ctx context.Context, name string) (*Conn, error) {
+	return l.acquire(ctx, l.met(name).shared)
+}
+
+func (l *Lanes) acquire(ctx context.Context, t *tenant) (*Conn, error) {
 	began := time.Now()
-	n, t, err := l.enter(ctx, name)
+	n, err := l.enter(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +160,14 @@ func (c *Conn) Release() {
 }
 
 // met is the tenant of that name. Its lane is the next in turn when it is met
-// first, so that few tenants are spread as evenly as many. l.mu is held.
+// first, so that few tenants are spread as evenly as many.
 func (l *Lanes) met(name string) *tenant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	t := l.tenants[name]
 	if t == nil {
-		t = &tenant{home: len(l.tenants) % len(l.lanes)}
+		n := len(l.tenants)
+		t = &tenant{home: n % len(l.lanes), shared: &tenant{home: (n + 1) % len(l.lanes)}}
 		l.tenants[name] = t
 	}
 	return t

@@ -38,9 +38,14 @@ func newLanes(t *testing.T, conns int) *lanes.Lanes {
 
 func acquire(t *testing.T, l *lanes.Lanes, tenant string) *lanes.Conn {
 	t.Helper()
+	return acquireFrom(t, l.Acquire, tenant)
+}
+
+func acquireFrom(t *testing.T, from func(context.Context, string) (*lanes.Conn, error), tenant string) *lanes.Conn {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	c, err := l.Acquire(ctx, tenant)
+	c, err := from(ctx, tenant)
 	if err != nil {
 		t.Fatalf("%s: %v", tenant, err)
 	}
@@ -85,7 +90,8 @@ func TestLanes_ATenantKeepsItsConnections(t *testing.T) {
 	}
 }
 
-// A few tenants have every lane between them.
+// A few tenants have every lane between them, also where each uses the shared
+// tables too.
 func TestLanes_FewTenantsAreSpread(t *testing.T) {
 	t.Parallel()
 	l := newLanes(t, 8)
@@ -93,6 +99,7 @@ func TestLanes_FewTenantsAreSpread(t *testing.T) {
 	for i := range 4 {
 		c := acquire(t, l, fmt.Sprint("t", i))
 		backends[c.Conn.Conn().PgConn().PID()] = true
+		acquireFrom(t, l.AcquireShared, fmt.Sprint("t", i)).Release()
 		c.Release()
 	}
 	if len(backends) != 4 {
@@ -114,6 +121,31 @@ func TestLanes_AStuckTenantTakesAQuarter(t *testing.T) {
 	first.Release()
 	acquire(t, l, "stuck").Release()
 	second.Release()
+}
+
+// A tenant that holds its share for its own data has another for the shared
+// tables, and no more of that.
+func TestLanes_ATenantHasAShareOfTheSharedTables(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 8)
+	var held []*lanes.Conn
+	for _, from := range []func(context.Context, string) (*lanes.Conn, error){l.Acquire, l.AcquireShared} {
+		for range 2 {
+			held = append(held, acquireFrom(t, from, "stuck"))
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if c, err := l.AcquireShared(ctx, "stuck"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want it to wait", err)
+		c.Release()
+	}
+	for i := range 100 {
+		acquire(t, l, fmt.Sprint("other", i)).Release()
+	}
+	for _, c := range held {
+		c.Release()
+	}
 }
 
 // Who gives up takes nothing with them, and nobody is forgotten.

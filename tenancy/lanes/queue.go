@@ -8,18 +8,16 @@ import (
 
 // enter returns the lane in which the tenant has a place now. leave gives it
 // back.
-func (l *Lanes) enter(ctx context.Context, name string) (int, *tenant, error) {
+func (l *Lanes) enter(ctx context.Context, t *tenant) (int, error) {
 	l.mu.Lock()
-	t := l.met(name)
 	if n, ok := l.take(t); ok {
 		l.mu.Unlock()
-		return n, t, nil
+		return n, nil
 	}
 	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
 	l.mu.Unlock()
-	n, err := l.wait(ctx, w)
-	return n, t, err
+	return l.wait(ctx, w)
 }
 
 // wait has its place from leave, or from another lane when for a moment no
