@@ -16,6 +16,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 func main() { os.Exit(execute(handlers.Product())) }
@@ -28,7 +29,7 @@ func execute(p server.Product) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, server.ErrUsage):
+	case errors.Is(err, flags.ErrUsage):
 		fmt.Fprintln(os.Stderr, program()+": "+err.Error())
 		return 2
 	}
@@ -87,13 +88,13 @@ func run(ctx context.Context, p server.Product, args []string, env config.Lookup
 	case 1:
 		return found[0].run(ctx, args)
 	case 2:
-		return fmt.Errorf("%w: two commands are called %q: rename the product's", server.ErrUsage, name)
+		return fmt.Errorf("%w: two commands are called %q: rename the product's", flags.ErrUsage, name)
 	}
 	usage(stdout, all)
 	if name == "help" || name == "-h" || name == "--help" {
 		return nil
 	}
-	return fmt.Errorf("%w: no command %q", server.ErrUsage, name)
+	return fmt.Errorf("%w: no command %q", flags.ErrUsage, name)
 }
 
 func usage(w io.Writer, all []command) {

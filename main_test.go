@@ -24,6 +24,7 @@ import (
 
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -180,7 +181,7 @@ func TestCommands_OfTheProductMayNotHaveATemplatesName(t *testing.T) {
 	t.Parallel()
 	p := server.Product{Name: "x", Slug: "x", Commands: []server.Command{{Name: "migrate"}, {Name: "own", Run: func(context.Context, server.Call) error { return nil }}}}
 	none := func(string) (string, bool) { return "", false }
-	if err := run(t.Context(), p, []string{"migrate", "--help"}, none, io.Discard); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "migrate") {
+	if err := run(t.Context(), p, []string{"migrate", "--help"}, none, io.Discard); !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "migrate") {
 		t.Errorf("%v, want ErrUsage that names it", err)
 	}
 }

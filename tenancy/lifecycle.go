@@ -12,23 +12,16 @@ import (
 // replica, with the commit. Its data stays. It is the operator's word: older
 // lifecycle events that are not finished are void. It returns ErrUnknownTenant.
 func (db *DB) Cancel(ctx context.Context, slug Slug) error {
-	changed := false
-	err := db.command(ctx, slug, func(tx pgx.Tx) (err error) {
-		changed, err = cancelTenant(ctx, tx, slug, onlyChanges)
-		return err
+	return db.command(ctx, slug, AuditCancel, func(tx pgx.Tx) (recorded bool, err error) {
+		return cancelTenant(ctx, tx, slug, onlyChanges)
 	})
-	if !changed {
-		return err
-	}
-	return db.told(ctx, err, AuditCancel, slug, "")
 }
 
 // Restore brings a cancelled tenant back with its data, at this program's
 // version. It does nothing to an active one, and returns ErrUnknownTenant or
 // ErrPurging.
 func (db *DB) Restore(ctx context.Context, slug Slug) error {
-	restored := false
-	err := db.command(ctx, slug, func(tx pgx.Tx) error {
+	return db.command(ctx, slug, AuditRestore, func(tx pgx.Tx) (recorded bool, err error) {
 		tag, err := tx.Exec(ctx, `
 			WITH restored AS (
 				UPDATE public.tenants SET status = 'active', cancelled_at = NULL, updated_at = now()
@@ -36,35 +29,43 @@ func (db *DB) Restore(ctx context.Context, slug Slug) error {
 			INSERT INTO public.audit_log (actor, action, tenant_slug) SELECT $2, $3, slug FROM restored`,
 			slug.s, Actor(ctx), AuditRestore)
 		if err != nil {
-			return fmt.Errorf("restore tenant %s: %w", slug, err)
+			return false, fmt.Errorf("restore tenant %s: %w", slug, err)
 		}
 		if tag.RowsAffected() == 0 {
 			t, err := db.Tenant(ctx, slug)
 			if t.PurgingSince != nil {
 				err = fmt.Errorf("%s: %w", slug, ErrPurging)
 			}
-			return err
+			return false, err
 		}
-		restored = true
 		_, err = db.upgradeTenant(ctx, tx, slug)
-		return err
+		return true, err
 	})
-	if !restored {
-		return err
-	}
-	return db.told(ctx, err, AuditRestore, slug, "")
 }
 
 // command runs an operator's change of a tenant's state under its lock, and
 // makes it the latest word about the tenant.
-func (db *DB) command(ctx context.Context, slug Slug, change func(tx pgx.Tx) error) error {
-	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		if err := change(tx); err != nil {
-			return err
+func (db *DB) command(ctx context.Context, slug Slug, action string, change func(tx pgx.Tx) (recorded bool, err error)) error {
+	return db.change(ctx, slug, action, "", func(tx pgx.Tx) (recorded bool, err error) {
+		if recorded, err = change(tx); err == nil {
+			_, err = tx.Exec(ctx, commanded(slug))
 		}
-		_, err := tx.Exec(ctx, commanded(slug))
+		return recorded, err
+	})
+}
+
+// change runs a change of a tenant's state under its lock. Where that reports that
+// it has recorded the action, the action is logged once it is committed.
+func (db *DB) change(ctx context.Context, slug Slug, action, detail string, change func(tx pgx.Tx) (recorded bool, err error)) error {
+	recorded := false
+	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) (err error) {
+		recorded, err = change(tx)
 		return err
 	})
+	if !recorded {
+		return err
+	}
+	return db.told(ctx, err, action, slug, detail)
 }
 
 // commanded is SQL that makes what the transaction does the latest word about

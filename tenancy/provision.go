@@ -16,15 +16,9 @@ import (
 // fails, and ErrPurging. A schema that is newer than this program is left as it
 // is.
 func (db *DB) Provision(ctx context.Context, slug Slug) error {
-	changed := false
-	err := db.command(ctx, slug, func(tx pgx.Tx) (err error) {
-		changed, err = db.provision(ctx, tx, slug, onlyChanges)
-		return err
+	return db.command(ctx, slug, AuditProvision, func(tx pgx.Tx) (recorded bool, err error) {
+		return db.provision(ctx, tx, slug, onlyChanges)
 	})
-	if !changed {
-		return err
-	}
-	return db.told(ctx, err, AuditProvision, slug, "")
 }
 
 // provision is Provision in a transaction that holds the tenant's lock. Its
@@ -76,24 +70,18 @@ func (db *DB) reactivate(ctx context.Context, tx pgx.Tx, slug Slug, record bool)
 // provisionUnlessCancelled is Provision for one who has not the platform's word
 // that a subscription was created.
 func (db *DB) provisionUnlessCancelled(ctx context.Context, slug Slug) error {
-	changed := false
-	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+	return db.change(ctx, slug, AuditProvision, "at sign-in", func(tx pgx.Tx) (recorded bool, err error) {
 		var cancelled bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND status = $2)`,
+		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = $1 AND status = $2)`,
 			slug.s, Cancelled).Scan(&cancelled)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if cancelled {
-			return ErrTenantCancelled
+			return false, ErrTenantCancelled
 		}
-		changed, err = db.provision(ctx, tx, slug, onlyChanges)
-		return err
+		return db.provision(ctx, tx, slug, onlyChanges)
 	})
-	if !changed {
-		return err
-	}
-	return db.told(ctx, err, AuditProvision, slug, "at sign-in")
 }
 
 // upgrade brings the schema of a tenant that is registered to this program's

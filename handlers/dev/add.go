@@ -10,6 +10,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/generator"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 const addUsage = `add RESOURCE name:type…  makes a resource of the product in this folder: a migration, pages, a JSON API, a test
@@ -27,7 +28,7 @@ func Add(_ context.Context, _ server.Product, args []string, _ config.Lookup, ou
 	set := flag.NewFlagSet("add", flag.ContinueOnError)
 	set.Usage = func() { _, _ = io.WriteString(set.Output(), addUsage); set.PrintDefaults() }
 	singular := set.String("singular", "", "the resource's singular, where it does not follow from the plural; stands before it")
-	rest, err := server.ParseFlags(set, args, out)
+	rest, err := flags.Parse(set, args, out)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // Conformance is the command `conformance`: see conformance.Run, whose errors
@@ -16,7 +17,7 @@ import (
 func Conformance(ctx context.Context, _ server.Product, args []string, env config.Lookup, out io.Writer) error {
 	env, err := config.WithDotEnv(env, ".env")
 	if err != nil {
-		return server.Usage(err)
+		return flags.Usage(err)
 	}
 	return conformance.Run(ctx, args, env, out)
 }

@@ -22,11 +22,11 @@ func (d *stack) makeDatabase(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	if d.flags.reset {
+	if d.options.reset {
 		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+database+" WITH (FORCE)"); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
-		if err := os.RemoveAll(d.flags.stateFile()); err != nil {
+		if err := os.RemoveAll(d.options.stateFile()); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // stack is everything that Run has started.
 type stack struct {
 	product  server.Product
-	flags    flags
+	options  options
 	env      config.Lookup
 	out      io.Writer
 	log      *slog.Logger
@@ -35,7 +35,7 @@ type stack struct {
 // Run starts PostgreSQL, the simulator and the app, seeds two demo tenants the
 // first time, prints the addresses, and stops everything when ctx ends; with
 // --platform-only it is the simulator alone. It returns an error that wraps
-// server.ErrUsage for wrong arguments.
+// flags.ErrUsage for wrong arguments.
 func Run(ctx context.Context, p server.Product, args []string, env config.Lookup, out io.Writer) error {
 	f, err := parseFlags(args, out)
 	if err != nil {
@@ -43,7 +43,7 @@ func Run(ctx context.Context, p server.Product, args []string, env config.Lookup
 	}
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
-	d := &stack{product: p, flags: f, env: env, out: out}
+	d := &stack{product: p, options: f, env: env, out: out}
 	d.log = f.logger(env, slog.LevelWarn) // the addresses are what matters, and what the product says
 	slog.SetDefault(slog.New(server.InContext(f.logger(env, slog.LevelInfo).Handler())))
 	if f.platformOnly {
@@ -67,7 +67,7 @@ func Run(ctx context.Context, p server.Product, args []string, env config.Lookup
 // listen takes both addresses first: a taken one is an error before anything
 // was started.
 func (d *stack) listen() (err error) {
-	if d.app, err = net.Listen("tcp", d.flags.appAddr); err != nil {
+	if d.app, err = net.Listen("tcp", d.options.appAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --app-addr)", err)
 	}
 	if err = d.listenPlatform(); err != nil {
@@ -77,7 +77,7 @@ func (d *stack) listen() (err error) {
 }
 
 func (d *stack) listenPlatform() (err error) {
-	if d.console, err = net.Listen("tcp", d.flags.platformAddr); err != nil {
+	if d.console, err = net.Listen("tcp", d.options.platformAddr); err != nil {
 		return fmt.Errorf("%w (choose another with --platform-addr)", err)
 	}
 	return nil
@@ -85,7 +85,7 @@ func (d *stack) listenPlatform() (err error) {
 
 func (d *stack) startPostgres(ctx context.Context) (err error) {
 	fmt.Fprintln(d.out, "Starting a private PostgreSQL …")
-	d.postgres, err = d.flags.openData(ctx, d.log)
+	d.postgres, err = d.options.openData(ctx, d.log)
 	if err != nil {
 		return err
 	}

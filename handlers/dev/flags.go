@@ -14,13 +14,13 @@ import (
 	"strconv"
 
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/localpg"
 )
 
 const defaultData = ".dev"
 
-type flags struct {
+type options struct {
 	appAddr, platformAddr, data string
 	reset                       bool
 
@@ -29,8 +29,8 @@ type flags struct {
 	webhookURL, callbackURL, healthURL string // of the product, with platformOnly
 }
 
-func parseFlags(args []string, out io.Writer) (flags, error) {
-	var f flags
+func parseFlags(args []string, out io.Writer) (options, error) {
+	var f options
 	set := flag.NewFlagSet("dev", flag.ContinueOnError)
 	set.StringVar(&f.appAddr, "app-addr", "127.0.0.1:8080", "where the app listens")
 	set.StringVar(&f.platformAddr, "platform-addr", "127.0.0.1:8090", "where the platform simulator listens")
@@ -41,15 +41,11 @@ func parseFlags(args []string, out io.Writer) (flags, error) {
 	set.StringVar(&f.webhookURL, "webhook-url", "http://127.0.0.1:8080/webhooks/platform", "with --platform-only: the product's webhook endpoint")
 	set.StringVar(&f.callbackURL, "callback-url", "http://127.0.0.1:8080/sso/callback", "with --platform-only: the product's callback address")
 	set.StringVar(&f.healthURL, "health-url", "http://127.0.0.1:8080/healthz", "with --platform-only: the product's health-check URL")
-	rest, err := server.ParseFlags(set, args, out)
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%w: dev takes flags only, got %q", server.ErrUsage, rest)
-	}
-	return f, err
+	return f, flags.ParseOnly(set, args, out)
 }
 
 // logger has the lines of LOG_LEVEL; where that is not set, of level.
-func (f flags) logger(env config.Lookup, level slog.Level) *slog.Logger {
+func (f options) logger(env config.Lookup, level slog.Level) *slog.Logger {
 	if text, ok := env("LOG_LEVEL"); ok {
 		_ = level.UnmarshalText([]byte(text))
 	}
@@ -62,7 +58,7 @@ const maxCopies = 10
 // openData starts PostgreSQL on the data folder. Where a second copy of this
 // program runs beside the first, and nobody chose its folder, it gets one of
 // its own inside.
-func (f *flags) openData(ctx context.Context, log *slog.Logger) (*localpg.Server, error) {
+func (f *options) openData(ctx context.Context, log *slog.Logger) (*localpg.Server, error) {
 	root := f.data
 	for copyNumber := 1; ; copyNumber++ {
 		server, err := localpg.Start(ctx, localpg.Options{DataDir: f.data, Logger: log})
@@ -77,7 +73,7 @@ func (f *flags) openData(ctx context.Context, log *slog.Logger) (*localpg.Server
 }
 
 // stateFile keeps the simulator's memory. Another product's is another file.
-func (f *flags) stateFile() string {
+func (f *options) stateFile() string {
 	if f.platformOnly {
 		return filepath.Join(f.data, "platform-only.json")
 	}

@@ -30,7 +30,7 @@ func (d *stack) checkMigrations(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	name, ran := filepath.Join(d.flags.data, "migrations.json"), map[string]string{}
+	name, ran := filepath.Join(d.options.data, "migrations.json"), map[string]string{}
 	if before, err := os.ReadFile(name); err == nil {
 		_ = json.Unmarshal(before, &ran) // what cannot be read is compared with nothing
 	}
@@ -41,7 +41,7 @@ func (d *stack) checkMigrations(ctx context.Context) error {
 	if len(changed) > 0 {
 		slices.Sort(changed)
 		return fmt.Errorf("changed since it ran on the data in %s, and no migration runs twice: %s. Put the file back, and the change into a new one "+
-			"with the next number; or throw the data away: dev --reset", d.flags.data, strings.Join(changed, ", "))
+			"with the next number; or throw the data away: dev --reset", d.options.data, strings.Join(changed, ", "))
 	}
 	content, _ := json.MarshalIndent(now, "", "  ") // of texts: it cannot fail
 	return os.WriteFile(name, append(content, '\n'), 0o600)

@@ -91,5 +91,5 @@ Ready. Open
 
 Data is kept in %s. To look at it:  psql '%s'
 Ctrl-C ends everything.
-`, simulator.Address(d.app)+"/", simulator.Address(d.console)+"/", d.flags.data, d.config.DatabaseURL.Reveal())
+`, simulator.Address(d.app)+"/", simulator.Address(d.console)+"/", d.options.data, d.config.DatabaseURL.Reveal())
 }

@@ -12,7 +12,7 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // runPlatformOnly serves the simulator alone, for a product that is started
@@ -22,14 +22,14 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.console.Close()
-	d.flags.platformURL = cmp.Or(d.flags.platformURL, simulator.Address(d.console))
-	if d.flags.reset {
-		if err := os.RemoveAll(d.flags.stateFile()); err != nil {
+	d.options.platformURL = cmp.Or(d.options.platformURL, simulator.Address(d.console))
+	if d.options.reset {
+		if err := os.RemoveAll(d.options.stateFile()); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
 	}
 	// PostgreSQL's own user must be able to pass; the file itself is 0600.
-	if err := os.MkdirAll(filepath.Dir(d.flags.stateFile()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(d.options.stateFile()), 0o755); err != nil {
 		return err
 	}
 	given, err := d.registration()
@@ -37,7 +37,7 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 		return err
 	}
 	d.platform, err = simulator.New(simulator.Options{
-		PublicURL: d.flags.platformURL, StateFile: d.flags.stateFile(), Logger: d.log, Product: given,
+		PublicURL: d.options.platformURL, StateFile: d.options.stateFile(), Logger: d.log, Product: given,
 	})
 	if err != nil {
 		return err
@@ -48,12 +48,12 @@ func (d *stack) runPlatformOnly(ctx context.Context) (err error) {
 
 // registration is the product as flags and environment describe it.
 func (d *stack) registration() (p simulator.Product, err error) {
-	p = simulator.Product{WebhookURL: d.flags.webhookURL, CallbackURL: d.flags.callbackURL, HealthURL: d.flags.healthURL}
+	p = simulator.Product{WebhookURL: d.options.webhookURL, CallbackURL: d.options.callbackURL, HealthURL: d.options.healthURL}
 	r := config.NewReader(d.env)
 	p.Slug = r.Text("APP_SLUG", d.product.Slug)
 	p.APIKey, p.WebhookSecret = r.Secret("PLATFORM_API_KEY").Reveal(), r.Secret("WEBHOOK_SECRET").Reveal()
 	if err := r.Err(); err != nil {
-		return p, server.Usage(err)
+		return p, flags.Usage(err)
 	}
 	p.Name = p.Slug
 	return p, nil
@@ -98,5 +98,5 @@ It is expected at  %s
                    %s
                    %s
 Ctrl-C ends the platform.
-`, d.flags.platformURL, d.console.Addr(), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
+`, d.options.platformURL, d.console.Addr(), p.Slug, shown(given.APIKey, p.APIKey), shown(given.WebhookSecret, p.WebhookSecret), p.WebhookURL, p.CallbackURL, p.HealthURL)
 }

@@ -16,7 +16,7 @@ import (
 
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/handlertest/fixture"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // output is what a command has printed so far.
@@ -150,7 +150,7 @@ func TestPlatformOnly(t *testing.T) {
 func TestConformance_TellsAWrongCall(t *testing.T) {
 	t.Parallel()
 	err := dev.Conformance(t.Context(), fixture.Product(), nil, func(string) (string, bool) { return "", false }, new(strings.Builder))
-	if !errors.Is(err, server.ErrUsage) {
+	if !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("%v, want ErrUsage", err)
 	}
 }

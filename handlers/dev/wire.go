@@ -11,8 +11,8 @@ import (
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev/simulator"
-	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // configure wires the app and the simulator to each other, with secrets that
@@ -28,14 +28,14 @@ func (d *stack) configure() (err error) {
 	own := func(name string) (string, bool) { v, ok := settings[name]; return v, ok }
 	env, err := config.WithDotEnv(d.env, ".env")
 	if err != nil {
-		return server.Usage(err)
+		return flags.Usage(err)
 	}
 	if d.config, err = config.LoadDev(own, env, d.product.Settings); err != nil {
-		return server.Usage(fmt.Errorf("a setting of the product is not usable:\n%w", err))
+		return flags.Usage(fmt.Errorf("a setting of the product is not usable:\n%w", err))
 	}
 	d.platform, err = simulator.New(simulator.Options{
 		PublicURL:    platformURL,
-		StateFile:    d.flags.stateFile(),
+		StateFile:    d.options.stateFile(),
 		Logger:       d.log,
 		SchemaScript: func() (string, error) { return tenancy.SchemaScript(d.product.TenantSchema) },
 		Product: simulator.Product{

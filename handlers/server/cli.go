@@ -19,7 +19,7 @@ import (
 
 // CLI is the template's commands for one product. Each takes the arguments
 // behind its name and returns flag.ErrHelp when it has printed its help, an
-// error that wraps ErrUsage when the call or the configuration is wrong, and
+// error that wraps flags.ErrUsage when the call or the configuration is wrong, and
 // else what went wrong.
 type CLI struct {
 	Product Product
@@ -78,7 +78,7 @@ func (c CLI) Jobs(ctx context.Context, args []string) error {
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It
 // needs no database.
 func (c CLI) SchemaScript(_ context.Context, args []string) error {
-	return asUsage(commands.SchemaScript(c.Product.TenantSchema, args, c.Stdout))
+	return commands.SchemaScript(c.Product.TenantSchema, args, c.Stdout)
 }
 
 // SendEvent is the command `send-event`: see send.Run. It needs WEBHOOK_SECRET
@@ -92,7 +92,7 @@ func (c CLI) SendEvent(ctx context.Context, args []string) error {
 	if err != nil && !asksForHelp(args) {
 		return err
 	}
-	return asUsage(send.Run(ctx, secret.Reveal(), args, c.Stdout))
+	return send.Run(ctx, secret.Reveal(), args, c.Stdout)
 }
 
 // Healthcheck asks the local server's health URL.

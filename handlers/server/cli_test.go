@@ -10,6 +10,7 @@ import (
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // commandLine is a command line of the fixture, and what it prints.
@@ -31,7 +32,7 @@ func TestCLI_ACommandOfTheProducts(t *testing.T) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	for name, args := range map[string][]string{"an unknown flag": {"--nonsense"}, "a slug that is none": {"--tenant", "/"}} {
-		if err := c.Own(c.Product.Commands[0])(t.Context(), args); !errors.Is(err, server.ErrUsage) {
+		if err := c.Own(c.Product.Commands[0])(t.Context(), args); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -42,7 +43,7 @@ func TestCLI_TheProductsSettingsAreNamedToo(t *testing.T) {
 	t.Parallel()
 	c, _ := commandLine(nil)
 	err := c.Tenants(t.Context(), []string{"list"})
-	if !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "FIXTURE_GREETING is not set") {
+	if !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "FIXTURE_GREETING is not set") {
 		t.Errorf("%v", err)
 	}
 }
@@ -75,7 +76,7 @@ func TestCLI_VersionTakesNoArguments(t *testing.T) {
 	if err := c.PrintVersion(t.Context(), nil); err != nil || out.String() != "v1\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	if err := c.PrintVersion(t.Context(), []string{"foo"}); !errors.Is(err, server.ErrUsage) {
+	if err := c.PrintVersion(t.Context(), []string{"foo"}); !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("version foo: %v", err)
 	}
 }

@@ -53,14 +53,14 @@ func (c CLI) withDatabase(ctx context.Context, conns int, run func(*tenancy.DB) 
 		return err
 	}
 	defer db.Close()
-	return asUsage(run(db))
+	return named(run(db))
 }
 
 // onDatabase runs one of the template's commands on the database. It needs no
 // configuration to print its help.
 func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(context.Context, *tenancy.DB, []string, io.Writer) error) error {
 	if asksForHelp(args) {
-		return asUsage(run(ctx, nil, args, c.Stdout)) // which parses first, and ends there
+		return run(ctx, nil, args, c.Stdout) // which parses first, and ends there
 	}
 	ctx = tenancy.WithActor(ctx, operator())
 	return c.withDatabase(ctx, conns, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"log/slog"
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/server/doctor"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // Doctor is the command `doctor`: it checks the settings and everything that
@@ -17,13 +17,9 @@ import (
 // is a failure. A setting that is wrong is a failure too, no wrong call.
 func (c CLI) Doctor(ctx context.Context, args []string) error {
 	var asJSON bool
-	rest, err := c.parse(Command{Name: "doctor", Flags: func(set *flag.FlagSet) {
-		set.BoolVar(&asJSON, "json", false, "print one JSON document")
-	}}, args)
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%w: doctor takes flags only, got %q", ErrUsage, rest)
-	}
-	if err != nil {
+	set := flag.NewFlagSet("doctor", flag.ContinueOnError)
+	set.BoolVar(&asJSON, "json", false, "print one JSON document")
+	if err := flags.ParseOnly(set, args, c.Stdout); err != nil {
 		return err
 	}
 	lines, err := c.examine(ctx)

@@ -7,7 +7,7 @@ import (
 
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // Events that came before PLAN_EVENTS named them are tried by the same command
@@ -20,11 +20,11 @@ func TestCLI_IgnoredEventsThatChangeAPlanAreTried(t *testing.T) {
 	env := map[string]string{"DATABASE_URL": site.Database, "FIXTURE_GREETING": "Hello", "PLAN_EVENTS": "other"}
 	retry := []string{"retry", "--ignored", "subscription.updated"}
 	c, out := commandLine(env)
-	if err := c.Events(t.Context(), retry); !errors.Is(err, server.ErrUsage) {
+	if err := c.Events(t.Context(), retry); !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("not named yet: %v", err)
 	}
 	env["PLAN_EVENTS"] = "tenant.cancelled"
-	if err := c.Events(t.Context(), retry); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "PLAN_EVENTS must not name") {
+	if err := c.Events(t.Context(), retry); !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "PLAN_EVENTS must not name") {
 		t.Errorf("a lifecycle event: %v", err)
 	}
 	delete(env, "PLAN_EVENTS")

@@ -8,7 +8,7 @@ import (
 
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // A running server works the jobs that its requests insert, on the data of the
@@ -74,7 +74,7 @@ func TestJobs_TheCommand(t *testing.T) {
 	if err := c.Jobs(t.Context(), []string{"run", "tidy"}); err != nil || !strings.Contains(out.String(), ": 1\n") {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	if err := c.Jobs(t.Context(), []string{"run", "restock"}); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), "[tidy]") {
+	if err := c.Jobs(t.Context(), []string{"run", "restock"}); !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "[tidy]") {
 		t.Errorf("%v; want what there is", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -181,7 +182,7 @@ func TestStatus_OfOneTenant(t *testing.T) {
 func TestMigrate_RefusesWhatCannotBeCombined(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--status", "--drift"}, {"--drift", "--tenant", "t0"}, {"--status", "--canary", "1"}, {"--drift", "--max-failures", "1"}} {
-		if _, err := call(t, nil, migrate, nil, args...); !errors.Is(err, commands.ErrUsage) {
+		if _, err := call(t, nil, migrate, nil, args...); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -239,7 +240,7 @@ func TestTenants_TheLifeOfOne(t *testing.T) {
 	do(tenancy.ErrUnknownTenant, "show", "nobody")
 	do(tenancy.ErrActive, "purge", "acme", "--yes")
 	do(nil, "cancel", "acme")
-	do(commands.ErrUsage, "purge", "acme")
+	do(flags.ErrUsage, "purge", "acme")
 	do(nil, "restore", "acme")
 	do(nil, "cancel", "acme")
 
@@ -257,26 +258,26 @@ func TestTenants_TheLifeOfOne(t *testing.T) {
 	}
 	do(nil, "purge", "acme", "--yes")
 	do(tenancy.ErrUnknownTenant, "show", "acme")
-	do(commands.ErrUsage, "show", "Not A Slug")
-	do(commands.ErrUsage, "explode", "acme")
-	do(commands.ErrUsage)
+	do(flags.ErrUsage, "show", "Not A Slug")
+	do(flags.ErrUsage, "explode", "acme")
+	do(flags.ErrUsage)
 }
 
 // What prints no JSON says so before it does anything, and does nothing.
 func TestCommands_RefuseJSONWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"provision acme", "cancel acme", "restore acme", "export acme", "import FILE", "purge acme --yes"} {
-		if _, err := call(t, nil, tenants, nil, append(strings.Fields(args), "--json")...); !errors.Is(err, commands.ErrUsage) {
+		if _, err := call(t, nil, tenants, nil, append(strings.Fields(args), "--json")...); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("tenants %s: %v", args, err)
 		}
 	}
 	for _, args := range []string{"retry 1", "retry --all-failed", "retry --ignored news"} {
-		if err := commands.Events(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, commands.ErrUsage) {
+		if err := commands.Events(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("events %s: %v", args, err)
 		}
 	}
 	for _, args := range []string{"retry 1", "cancel 1", "run chore"} {
-		if err := commands.Jobs(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, commands.ErrUsage) {
+		if err := commands.Jobs(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("jobs %s: %v", args, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/inbox"
 )
 
@@ -31,13 +32,13 @@ func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, a
 
 func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args []string, stdout io.Writer) error {
 	var f eventsFlags
-	set := newFlags("events", eventsUsage, stdout)
+	set := flags.New("events", eventsUsage)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
-	words, err := set.parse(args)
+	words, err := flags.Parse(set, args, stdout)
 	if err != nil {
 		return err
 	}
@@ -51,11 +52,11 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	case len(words) == 1 && words[0] == "retry" && f.ignored != "":
 		return errorOr(db.CheckShared(ctx), func() error { return retryIgnored(ctx, db, handlers, f.ignored, stdout) })
 	case len(words) != 2 || f.allFailed || f.ignored != "":
-		return usage(eventsUsage)
+		return flags.Refuse(eventsUsage)
 	}
 	id, err := strconv.ParseInt(words[1], 10, 64)
 	if err != nil {
-		return usage("%q is no event's id", words[1])
+		return flags.Refuse("%q is no event's id", words[1])
 	}
 	switch words[0] {
 	case "show":
@@ -63,13 +64,13 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	case "retry":
 		return retryEvent(ctx, db, id, stdout)
 	}
-	return usage(eventsUsage)
+	return flags.Refuse(eventsUsage)
 }
 
 func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
 	statuses := []string{"", inbox.Pending, inbox.Done, inbox.Failed, inbox.Ignored}
 	if !slices.Contains(statuses, f.status) || f.limit < 1 {
-		return usage(eventsUsage)
+		return flags.Refuse(eventsUsage)
 	}
 	events, err := inbox.List(ctx, db, f.status, f.limit)
 	if err != nil {
@@ -120,7 +121,7 @@ func retryFailed(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
 func retryIgnored(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, eventType string, stdout io.Writer) error {
 	handler, ok := handlers[eventType]
 	if !ok {
-		return usage("this program has no handler for %q: they would be ignored again", eventType)
+		return flags.Refuse("this program has no handler for %q: they would be ignored again", eventType)
 	}
 	n, err := inbox.RetryIgnored(ctx, db, eventType, handler.Lifecycle)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/inbox"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -226,7 +227,7 @@ func TestEvents_WrongCalls(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
 	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed"} {
-		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, commands.ErrUsage) {
+		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("events %s: %v, want a usage error", args, err)
 		}
 	}

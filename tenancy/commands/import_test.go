@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/subproduct/tenancy"
-	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -44,7 +44,7 @@ func TestTenants_TheHelpSaysWhatAnImportMayDo(t *testing.T) {
 	if text, err := call(t, nil, tenants, nil, "--help"); !errors.Is(err, flag.ErrHelp) || !strings.Contains(text, "trust it as you would a migration") || !strings.Contains(text, "import FILE |") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if _, err := call(t, nil, tenants, nil, "import"); !errors.Is(err, commands.ErrUsage) {
+	if _, err := call(t, nil, tenants, nil, "import"); !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("without a file: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/jobs"
 )
 
@@ -27,12 +28,12 @@ type jobsFlags struct {
 func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 		var f jobsFlags
-		set := newFlags("jobs", jobsUsage, stdout)
+		set := flags.New("jobs", jobsUsage)
 		set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
 		set.StringVar(&f.tenant, "tenant", "", "run: for this tenant alone")
 		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
-		words, err := set.parse(args)
+		words, err := flags.Parse(set, args, stdout)
 		if err != nil {
 			return err
 		}
@@ -49,11 +50,11 @@ func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*t
 	case len(words) == 2 && words[0] == "run":
 		return errorOr(db.CheckShared(ctx), func() error { return f.run(ctx, db, declare, words[1], stdout) })
 	case len(words) != 2:
-		return usage(jobsUsage)
+		return flags.Refuse(jobsUsage)
 	}
 	id, err := strconv.ParseInt(words[1], 10, 64)
 	if err != nil {
-		return usage("%q is no job's id", words[1])
+		return flags.Refuse("%q is no job's id", words[1])
 	}
 	switch words[0] {
 	case "show":
@@ -63,13 +64,13 @@ func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*t
 	case "cancel":
 		return changeJob(ctx, db, id, jobs.Cancel, "is cancelled: where it runs at the moment, its context ends within seconds, and it is not tried again", stdout)
 	}
-	return usage(jobsUsage)
+	return flags.Refuse(jobsUsage)
 }
 
 func (f jobsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
 	statuses := []string{"", jobs.Pending, jobs.Running, jobs.Done, jobs.Failed, jobs.Cancelled}
 	if !slices.Contains(statuses, f.status) || f.limit < 1 {
-		return usage(jobsUsage)
+		return flags.Refuse(jobsUsage)
 	}
 	found, err := jobs.List(ctx, db, f.status, f.limit)
 	if err != nil {
@@ -86,7 +87,7 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 	if f.tenant != "" {
 		slug, err := tenancy.ParseSlug(f.tenant)
 		if err != nil {
-			return usage("%v", err)
+			return flags.Refuse("%v", err)
 		}
 		if _, err := db.Tenant(ctx, slug); err != nil {
 			return err
@@ -99,7 +100,7 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 	}
 	names := jobs.Schedules(declared)
 	if !slices.Contains(names, name) {
-		return usage("no schedule is called %q; there are: %v", name, names)
+		return flags.Refuse("no schedule is called %q; there are: %v", name, names)
 	}
 	n, err := jobs.RunNow(ctx, db, declared, name, only)
 	if err == nil {

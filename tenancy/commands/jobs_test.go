@@ -16,6 +16,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/jobs"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -198,11 +199,11 @@ func TestJobs_WrongCalls(t *testing.T) {
 		nil, {"list", "x"}, {"list", "--status", "retryable"}, {"list", "--limit", "0"}, {"show"}, {"show", "x"}, {"drop", "1"},
 		{"run"}, {"run", "sweep"}, {"run", "chore", "--tenant", "/"}, {"--nonsense"},
 	} {
-		if err := commands.Jobs(chores)(t.Context(), db, args, io.Discard); !errors.Is(err, commands.ErrUsage) {
+		if err := commands.Jobs(chores)(t.Context(), db, args, io.Discard); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("%v: %v, want ErrUsage", args, err)
 		}
 	}
-	if err := commands.Jobs(nil)(t.Context(), db, []string{"run", "chore"}, io.Discard); !errors.Is(err, commands.ErrUsage) {
+	if err := commands.Jobs(nil)(t.Context(), db, []string{"run", "chore"}, io.Discard); !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("of a product without jobs: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 type migrateFlags struct {
@@ -47,7 +48,7 @@ func MigrateJobs(args []string) int {
 }
 
 func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
-	set := newFlags("migrate", "migrate [FLAGS]", stdout)
+	set := flags.New("migrate", "migrate [FLAGS]")
 	set.IntVar(&f.fleet.Jobs, "jobs", 4, "tenants at the same time, each on a connection")
 	set.IntVar(&f.fleet.Canary, "canary", 0, "bring so many tenants up first, and stop if one of them fails")
 	set.IntVar(&f.fleet.MaxFailures, "max-failures", 0, "stop after so many failures; 0: never")
@@ -55,26 +56,24 @@ func parseMigrate(args []string, stdout io.Writer) (f migrateFlags, err error) {
 	set.BoolVar(&f.status, "status", false, "change nothing: how many tenants are at which version, and who failed; --tenant asks of one")
 	set.BoolVar(&f.drift, "drift", false, "change nothing: compare each tenant's catalog with a freshly built one")
 	set.BoolVar(&f.json, "json", false, "print one JSON document")
-	words, err := set.parse(args)
+	err = flags.ParseOnly(set, args, stdout)
 	switch {
 	case err != nil:
 		return f, err
-	case len(words) > 0:
-		return f, usage("migrate takes flags only, got %q", words)
 	case f.fleet.Jobs < 1 || f.fleet.Jobs > 500:
-		return f, usage("--jobs must be from 1 to 500")
+		return f, flags.Refuse("--jobs must be from 1 to 500")
 	case f.fleet.Canary < 0 || f.fleet.MaxFailures < 0:
-		return f, usage("--canary and --max-failures must not be negative")
+		return f, flags.Refuse("--canary and --max-failures must not be negative")
 	case f.status && f.drift:
-		return f, usage("--status and --drift are two questions: ask one at a time")
+		return f, flags.Refuse("--status and --drift are two questions: ask one at a time")
 	case f.drift && *only != "":
-		return f, usage("--drift compares every tenant: it takes no --tenant")
+		return f, flags.Refuse("--drift compares every tenant: it takes no --tenant")
 	case (f.status || f.drift) && (f.fleet.Canary > 0 || f.fleet.MaxFailures > 0):
-		return f, usage("--status and --drift change nothing: --canary and --max-failures are not for them")
+		return f, flags.Refuse("--status and --drift change nothing: --canary and --max-failures are not for them")
 	}
 	if *only != "" {
 		if f.fleet.Only, err = tenancy.ParseSlug(*only); err != nil {
-			return f, usage("--tenant: %v", err)
+			return f, flags.Refuse("--tenant: %v", err)
 		}
 	}
 	return f, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 const schemaScriptUsage = "schema-script [--check FILE]"
@@ -15,14 +16,10 @@ const schemaScriptUsage = "schema-script [--check FILE]"
 // SchemaScript prints the tenant schema as one script, or with --check says
 // whether a text is still that script: ErrFailed when it is not.
 func SchemaScript(tenant fs.FS, args []string, stdout io.Writer) error {
-	set := newFlags("schema-script", schemaScriptUsage, stdout)
+	set := flags.New("schema-script", schemaScriptUsage)
 	check := set.String("check", "", "file with the text to compare; - for standard input")
-	words, err := set.parse(args)
-	if err != nil {
+	if err := flags.ParseOnly(set, args, stdout); err != nil {
 		return err
-	}
-	if len(words) > 0 {
-		return usage(schemaScriptUsage)
 	}
 	script, err := tenancy.SchemaScript(tenant)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 const tenantsUsage = "tenants list | show SLUG | provision SLUG | cancel SLUG | restore SLUG | export SLUG [--output FILE] | import FILE | purge SLUG --yes"
@@ -22,11 +23,11 @@ type tenantsFlags struct {
 // Tenants lists tenants and leads them through their lives.
 func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	var f tenantsFlags
-	set := newFlags("tenants", tenantsUsage+"\n"+importHelp, stdout)
+	set := flags.New("tenants", tenantsUsage+"\n"+importHelp)
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
-	words, err := set.parse(args)
+	words, err := flags.Parse(set, args, stdout)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 		return errorOr(db.CheckShared(ctx), func() error { return listTenants(ctx, db, f, stdout) })
 	}
 	if len(words) != 2 {
-		return usage(tenantsUsage)
+		return flags.Refuse(tenantsUsage)
 	}
 	if f.json && words[0] != "show" {
 		return noJSON("tenants", words[0])
@@ -44,7 +45,7 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	}
 	slug, err := tenancy.ParseSlug(words[1])
 	if err != nil {
-		return usage("%v", err)
+		return flags.Refuse("%v", err)
 	}
 	// The first tenant may come before the first start of the server.
 	check := db.CheckShared
@@ -74,11 +75,11 @@ func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, word string, slug
 		return exportTenant(ctx, db, slug, f.output, stdout)
 	case "purge":
 		if !f.yes {
-			return usage("purge drops all data of %s for ever; say --yes", slug)
+			return flags.Refuse("purge drops all data of %s for ever; say --yes", slug)
 		}
 		return did(db.Purge(ctx, slug), "is purged: its data is gone")
 	}
-	return usage(tenantsUsage)
+	return flags.Refuse(tenantsUsage)
 }
 
 func listTenants(ctx context.Context, db *tenancy.DB, f tenantsFlags, stdout io.Writer) error {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/mod/module"
 
-	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // parseInit reads the arguments of init. Its error names everything that is
@@ -24,7 +24,7 @@ func parseInit(args []string, out io.Writer) (o *origin, withoutSample bool, err
 	set.StringVar(&o.slug, "slug", "", "the product's slug at the platform: acme-billing")
 	set.StringVar(&o.ownModule, "module", "", "a module path of your own; without it the path stays, which nothing outside imports")
 	set.BoolVar(&withoutSample, "without-sample", false, "take the sample, notes, away")
-	rest, err := server.ParseFlags(set, args, out)
+	rest, err := flags.Parse(set, args, out)
 	if err != nil {
 		return nil, false, err
 	}
@@ -33,7 +33,7 @@ func parseInit(args []string, out io.Writer) (o *origin, withoutSample bool, err
 		wrong = append(wrong, fmt.Errorf("init takes flags only, got %q", rest))
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, false, fmt.Errorf("%w:\n%w", server.ErrUsage, err)
+		return nil, false, fmt.Errorf("%w:\n%w", flags.ErrUsage, err)
 	}
 	return o, withoutSample, nil
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // fetch returns a folder with the template's files: a clone of the repository
@@ -15,7 +15,7 @@ func fetch(ctx context.Context, work string, source []string) (string, error) {
 	at := source[0]
 	if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil && !hasGit(at) {
 		if len(source) > 1 {
-			return "", fmt.Errorf("%w: %s has no history, so there is no %s in it", server.ErrUsage, at, source[1])
+			return "", fmt.Errorf("%w: %s has no history, so there is no %s in it", flags.ErrUsage, at, source[1])
 		}
 		return at, nil
 	}

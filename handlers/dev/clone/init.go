@@ -8,7 +8,7 @@ import (
 )
 
 // Init is the command `init` in the folder dir. It returns flag.ErrHelp when it
-// has printed its help, and an error that wraps server.ErrUsage for arguments
+// has printed its help, and an error that wraps flags.ErrUsage for arguments
 // that it refuses. Before anything is written everything is checked. Where the
 // product then does not build, or its suite fails, the tree stays.
 func Init(ctx context.Context, dir string, args []string, out io.Writer) error {

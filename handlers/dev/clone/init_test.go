@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"example.com/subproduct/handlers/dev/clone"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 func TestInit_MakesAProduct(t *testing.T) {
@@ -84,7 +84,7 @@ func TestInit_RefusesBadInputBeforeItWrites(t *testing.T) {
 		"flags only":         {"--name", "A", "--slug", "a", "b"},
 		"flag provided but ": {"--nonsense"},
 	} {
-		if err := clone.Init(t.Context(), dir, args, io.Discard); !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), want) {
+		if err := clone.Init(t.Context(), dir, args, io.Discard); !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", args, err, want)
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // Upgrade is the command `upgrade` in the product in dir. It returns
 // flag.ErrHelp when it has printed its help, and an error that wraps
-// server.ErrUsage for arguments that it refuses. Before anything is written
+// flags.ErrUsage for arguments that it refuses. Before anything is written
 // everything is checked. Where the result does not build, or the product's suite
 // fails, the tree stays.
 func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) error {
@@ -29,12 +29,12 @@ func Upgrade(ctx context.Context, dir string, args []string, out io.Writer) erro
 		set.PrintDefaults()
 	}
 	dryRun := set.Bool("dry-run", false, "say what would be done, and do nothing")
-	rest, err := server.ParseFlags(set, args, out)
+	rest, err := flags.Parse(set, args, out)
 	if err != nil {
 		return err
 	}
-	if len(rest) == 0 || len(rest) > 2 || slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") }) {
-		return fmt.Errorf("%w: upgrade [--dry-run] DIR|URL [REF], got %q", server.ErrUsage, rest)
+	if len(rest) == 0 || len(rest) > 2 {
+		return fmt.Errorf("%w: upgrade [--dry-run] DIR|URL [REF], got %q", flags.ErrUsage, rest)
 	}
 	work, err := os.MkdirTemp("", "upgrade")
 	if err != nil {

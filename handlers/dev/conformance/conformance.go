@@ -25,7 +25,7 @@ var ErrBroken = errors.New("the contract is broken")
 const runLimit = time.Minute
 
 // Run is the command `conformance --target URL --platform-addr ADDR`. It judges
-// all rules and prints the table, or JSON. It returns server.ErrUsage for a wrong
+// all rules and prints the table, or JSON. It returns flags.ErrUsage for a wrong
 // call or missing settings (each named), ErrBroken when a rule is broken, and
 // other errors when there is nothing to judge: the address is taken, the target
 // does not answer.

@@ -11,7 +11,7 @@ import (
 	"example.com/subproduct/handlers/dev/conformance"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // environment is what the sites of handlertest are registered with.
@@ -104,7 +104,7 @@ func TestConformance_TargetThatIsNotThere(t *testing.T) {
 	l, _ := listen(t)
 	l.Close()
 	err := conformance.Run(t.Context(), []string{"--target", "http://" + l.Addr().String(), "--platform-addr", "127.0.0.1:0"}, environment, &out)
-	if err == nil || errors.Is(err, server.ErrUsage) || errors.Is(err, conformance.ErrBroken) || !strings.Contains(err.Error(), "PLATFORM_BASE_URL=http://127.0.0.1:") {
+	if err == nil || errors.Is(err, flags.ErrUsage) || errors.Is(err, conformance.ErrBroken) || !strings.Contains(err.Error(), "PLATFORM_BASE_URL=http://127.0.0.1:") {
 		t.Errorf("nothing at the target: %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestConformance_WrongCallNamesEverything(t *testing.T) {
 		{[]string{"--skip", "health,wealth"}, []string{"wealth"}},
 	} {
 		err := conformance.Run(t.Context(), c.args, nothing, new(strings.Builder))
-		if !errors.Is(err, server.ErrUsage) {
+		if !errors.Is(err, flags.ErrUsage) {
 			t.Fatalf("%q: %v", c.args, err)
 		}
 		for _, want := range c.want {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"example.com/subproduct/handlers/config"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // settings are what a run knows of the product that it judges.
@@ -27,23 +27,27 @@ type settings struct {
 	appSlug, apiKey, secret string
 }
 
-// parse reads flags and environment. Its error is server.ErrUsage and names
+// parse reads flags and environment. Its error is flags.ErrUsage and names
 // everything that is missing or wrong, never a value that is secret.
 func parse(args []string, env func(string) (string, bool), out io.Writer) (settings, error) {
 	var s settings
 	var target string
 	set := s.flags(&target)
-	if _, err := server.ParseFlags(set, args, out); err != nil {
+	words, err := flags.Parse(set, args, out)
+	if err != nil {
 		return s, err
 	}
 	wrong := s.check(target, set)
+	if len(words) > 0 {
+		wrong = append(wrong, fmt.Errorf("flags only, not %q", words))
+	}
 	r := config.NewReader(env)
 	s.appSlug = r.RequiredText("APP_SLUG", "")
 	s.apiKey = r.RequiredSecret("PLATFORM_API_KEY", "").Reveal()
 	s.secret = r.RequiredSecret("WEBHOOK_SECRET", "").Reveal()
 	wrong = append(wrong, r.Err())
 	if err := errors.Join(wrong...); err != nil {
-		return s, server.Usage(fmt.Errorf("the target cannot be checked:\n%w", err))
+		return s, flags.Usage(fmt.Errorf("the target cannot be checked:\n%w", err))
 	}
 	return s, nil
 }
@@ -97,9 +101,6 @@ func (s *settings) check(target string, set *flag.FlagSet) (wrong []error) {
 			wrong = append(wrong, fmt.Errorf("--%s must begin with /, not %q", f.Name, path))
 		}
 	})
-	if set.NArg() > 0 {
-		wrong = append(wrong, fmt.Errorf("flags only, not %q", set.Args()))
-	}
 	return wrong
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // Target is the product that gets a resource.
@@ -27,12 +27,12 @@ type Target struct {
 }
 
 // Add makes the resource of the arguments, as Parse reads them, and prints what
-// it has done. On an error nothing was written. It is server.ErrUsage where the
+// it has done. On an error nothing was written. It is flags.ErrUsage where the
 // call was wrong or is not possible in this product, and says what to do.
 func Add(t Target, singular string, args []string, out io.Writer) error {
 	r, err := Parse(singular, args)
 	if err != nil {
-		return server.Usage(err)
+		return flags.Usage(err)
 	}
 	if err := t.complete(); err != nil {
 		return err

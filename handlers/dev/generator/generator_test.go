@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/subproduct/handlers/dev/generator"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 func read(t *testing.T, dir, name string) string {
@@ -90,7 +90,7 @@ func TestAdd_Twice(t *testing.T) {
 	}{
 		{"invoices number:string", false}, {"invoices number:string", true}, {"payments amount:numeric", false},
 	} {
-		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); errors.Is(err, server.ErrUsage) != c.refused || !c.refused && err != nil {
+		if err := generator.Add(target(t, dir), "", strings.Fields(c.call), io.Discard); errors.Is(err, flags.ErrUsage) != c.refused || !c.refused && err != nil {
 			t.Errorf("%s: %v", c.call, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // product is what is there already.
@@ -148,4 +148,4 @@ func (p *product) nextMigration() int {
 }
 
 // refuse is the error of a call that is wrong, or not possible here.
-func refuse(format string, args ...any) error { return server.Usage(fmt.Errorf(format, args...)) }
+func refuse(format string, args ...any) error { return flags.Usage(fmt.Errorf(format, args...)) }

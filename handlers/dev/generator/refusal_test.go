@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/handlers/dev/generator"
-	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands/flags"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
@@ -83,7 +83,7 @@ func TestAdd_RefusesWithTheReason(t *testing.T) {
 			}
 			had := fingerprint(t, dir)
 			err := generator.Add(target(t, dir), "", strings.Fields(call), io.Discard)
-			if err == nil || !errors.Is(err, server.ErrUsage) || !strings.Contains(err.Error(), want) {
+			if err == nil || !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want a refusal that says %q", err, want)
 			}
 			if fingerprint(t, dir) != had {

@@ -8,29 +8,23 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/subproduct/handlers/platform"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // limit is how long the platform waits for an answer (contract, section 8).
 const limit = 5 * time.Second
 
-// Errors of Run.
-var (
-	// ErrUsage is wrapped by the error of a wrong call.
-	ErrUsage = errors.New("wrong call")
-	// ErrNotAcknowledged says that the platform would deliver the event again.
-	ErrNotAcknowledged = errors.New("not acknowledged")
-)
+// ErrNotAcknowledged says that the platform would deliver the event again.
+var ErrNotAcknowledged = errors.New("not acknowledged")
 
 // Run is the command `send-event TYPE SLUG --to URL [--data JSON | --body FILE]`:
 // it signs one event, which no other equals, or the exact bytes of a file, posts
@@ -55,39 +49,22 @@ type call struct{ eventType, slug, to, data, file string }
 
 func parse(args []string, stdout io.Writer) (call, error) {
 	var c call
-	set := flag.NewFlagSet("send-event", flag.ContinueOnError)
-	var said strings.Builder
-	set.SetOutput(&said)
-	set.Usage = func() {
-		fmt.Fprintf(&said, "usage: %s\n", usage)
-		set.PrintDefaults()
-	}
+	set := flags.New("send-event", usage)
 	set.StringVar(&c.to, "to", "", "where to post the event: http://127.0.0.1:8080/webhooks/platform")
 	set.StringVar(&c.data, "data", "", "JSON that becomes the event's \"data\"")
 	set.StringVar(&c.file, "body", "", "file whose bytes are sent as they are; - for standard input")
-	var words []string
-	for rest := args; ; { // flags stand before or after the words
-		err := set.Parse(rest)
-		if errors.Is(err, flag.ErrHelp) {
-			_, _ = io.WriteString(stdout, said.String())
-			return c, err
-		}
-		if err != nil {
-			return c, fmt.Errorf("%w: %s", ErrUsage, strings.TrimSpace(said.String()))
-		}
-		if set.NArg() == 0 {
-			break
-		}
-		words, rest = append(words, set.Arg(0)), set.Args()[1:]
+	words, err := flags.Parse(set, args, stdout)
+	if err != nil {
+		return c, err
 	}
 	to, err := url.Parse(c.to)
 	switch {
 	case len(words) != 2 || words[0] == "" || c.file != "" && c.data != "":
-		return c, fmt.Errorf("%w: %s", ErrUsage, usage)
+		return c, flags.Refuse(usage)
 	case err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https":
-		return c, fmt.Errorf("%w: --to must be an http or https address, not %q", ErrUsage, c.to)
+		return c, flags.Refuse("--to must be an http or https address, not %q", c.to)
 	case c.data != "" && !json.Valid([]byte(c.data)):
-		return c, fmt.Errorf("%w: --data is no JSON: %s", ErrUsage, c.data)
+		return c, flags.Refuse("--data is no JSON: %s", c.data)
 	}
 	c.eventType, c.slug = words[0], words[1]
 	return c, nil

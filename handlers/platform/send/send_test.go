@@ -14,6 +14,7 @@ import (
 
 	"example.com/subproduct/handlers/platform"
 	"example.com/subproduct/handlers/platform/send"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 const secret = "secret-of-the-test"
@@ -89,7 +90,7 @@ func TestSendEvent_NoAnswerWithinTheLimit(t *testing.T) {
 func TestSendEvent_WrongCalls(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "x", "x acme", "x acme --to nonsense", "x acme --to ftp://a", "x acme more --to http://a", "x acme --to http://a --data {", "--nonsense"} {
-		if err := send.Run(t.Context(), secret, strings.Fields(args), io.Discard); !errors.Is(err, send.ErrUsage) {
+		if err := send.Run(t.Context(), secret, strings.Fields(args), io.Discard); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("send-event %s: %v, want a usage error", args, err)
 		}
 	}

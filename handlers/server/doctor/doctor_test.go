@@ -12,6 +12,7 @@ import (
 	"example.com/subproduct/handlers/handlertest/fixture"
 	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/handlers/server/doctor"
+	"example.com/subproduct/tenancy/commands/flags"
 )
 
 // patient is what a doctor looks at: a product and its environment.
@@ -83,7 +84,7 @@ func (p patient) want(t *testing.T, check, status, says, fix string) {
 	if !found {
 		t.Errorf("no line %q, %s, that says %q and %q, in\n%+v", check, status, says, fix, lines)
 	}
-	if failed != errors.Is(err, doctor.ErrFailed) || errors.Is(err, server.ErrUsage) {
+	if failed != errors.Is(err, doctor.ErrFailed) || errors.Is(err, flags.ErrUsage) {
 		t.Errorf("it ends with %v", err)
 	}
 }
@@ -120,7 +121,7 @@ func TestDoctor_AHealthyProduct(t *testing.T) {
 
 func TestDoctor_AWrongCall(t *testing.T) {
 	t.Parallel()
-	if _, err := (patient{product: fixture.Product}).examine(t, "now"); !errors.Is(err, server.ErrUsage) {
+	if _, err := (patient{product: fixture.Product}).examine(t, "now"); !errors.Is(err, flags.ErrUsage) {
 		t.Errorf("%v", err)
 	}
 }
