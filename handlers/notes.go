@@ -10,8 +10,8 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// notes has pages under /notes and a JSON API under /api/notes. What a
-// note is, and how it is kept, is in notes_data.go.
+// notes has pages under /notes and a JSON API under /api/notes. What
+// one of them is, and how it is kept, is in notes_data.go.
 type notes struct{ db *tenancy.DB }
 
 // Pages.

@@ -1,4 +1,5 @@
-// Package static holds the files browsers fetch as they are: the style sheet and the icon.
+// Package static holds the files browsers fetch as they are: the style sheet and
+// the icon.
 package static
 
 import "embed"

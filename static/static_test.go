@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestColours_CanBeRead holds the colours at the top of app.css against WCAG 2.2 AA,
-// by day and by night: 4.5 for text, 3 for the edge of a field and for the focus ring.
-// A style sheet that has other colours is not judged.
+// TestColours_CanBeRead holds the colours at the top of app.css against WCAG 2.2
+// AA, by day and by night: 4.5 for text, 3 for the edge of a field and for the
+// focus ring. A style sheet that has other colours is not judged.
 func TestColours_CanBeRead(t *testing.T) {
 	t.Parallel()
 	css, err := os.ReadFile("app.css")

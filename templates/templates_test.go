@@ -64,9 +64,9 @@ var (
 	void   = []string{"meta", "link", "img", "input", "br", "hr"}
 )
 
-// checkMarkup holds a page against what a browser would forgive or a user would miss:
-// tags that do not match, things the content security policy drops in silence,
-// fields without a label, classes that app.css does not know.
+// checkMarkup holds a page against what a browser would forgive or a user would
+// miss: tags that do not match, things the content security policy drops in
+// silence, fields without a label, classes that app.css does not know.
 func checkMarkup(t *testing.T, page, css string) {
 	t.Helper()
 	src, err := os.ReadFile(page)

@@ -20,8 +20,8 @@ var (
 		"000002_b.up.sql", "ALTER TABLE a ADD COLUMN b text")
 )
 
-// fleetOf makes a database with n tenants at version one, and the same database to a
-// program that is at another version.
+// fleetOf makes a database with n tenants at version one, and the same database
+// to a program that is at another version.
 func fleetOf(t testing.TB, n int, next fs.FS) (url string, db *tenancy.DB) {
 	t.Helper()
 	url = pgtest.URL(t)

@@ -9,8 +9,9 @@ import (
 // with hashtext of the slug pg_advisory_xact_lock takes the tenant's.
 const LockKey = 0x73756270
 
-// ErrBusy says that another transaction holds the tenant's lock, or one of its rows:
-// it is being provisioned, migrated, cancelled, or an event of it is being applied.
+// ErrBusy says that another transaction holds the tenant's lock, or one of its
+// rows: it is being provisioned, migrated, cancelled, or an event of it is being
+// applied.
 var ErrBusy = errors.New("another transaction holds the tenant's lock")
 
 const (

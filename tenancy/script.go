@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// SchemaScript is the migrations of a tenant's schema as one SQL script, for the platform's
-// "Schema script" field (contract, tenant schema rules 3 and 4). It is to be
-// run on an empty schema with the search_path already set, and makes the same
-// catalog as Provision does, the version row included. Its first line carries
-// the version and a checksum of what follows.
+// SchemaScript is the migrations of a tenant's schema as one SQL script, for the
+// platform's "Schema script" field (contract, tenant schema rules 3 and 4). It is
+// to be run on an empty schema with the search_path already set, and makes the
+// same catalog as Provision does, the version row included. Its first line
+// carries the version and a checksum of what follows.
 func SchemaScript(tenant fs.FS) (string, error) {
 	files, err := readMigrations(tenant)
 	if err != nil {

@@ -24,8 +24,9 @@ const maxStatements = 2000
 type statements struct {
 	all sync.Map // SQL → *statement
 	n   atomic.Int64
-	// ownRoutines: the product has functions of its own, which an operator, a cast,
-	// an attribute or an overload may call. No statement is known to be a read then.
+	// ownRoutines: the product has functions of its own, which an operator, a
+	// cast, an attribute or an overload may call. No statement is known to be a
+	// read then.
 	ownRoutines bool
 }
 

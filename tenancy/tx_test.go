@@ -60,7 +60,8 @@ func TestInTx_FailsClosed(t *testing.T) {
 	cancelled, _ := tenancy.TenantFrom(ctx)
 	cancelled.Status = tenancy.Cancelled
 	gone := provision(t, db, "gone")
-	// A table of the same name in public is what a lost schema would fall through to.
+	// A table of the same name in public is what a lost schema would fall through
+	// to.
 	pgtest.Exec(t, url, `DROP SCHEMA tenant_gone CASCADE; CREATE TABLE public.things (owner text)`)
 
 	for name, c := range map[string]struct {

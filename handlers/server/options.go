@@ -20,7 +20,8 @@ type Options struct {
 	ShowCauses bool
 	// Database may change how the database is opened.
 	Database func(*tenancy.Options)
-	// Inbox tunes the inbox; Retention, Logger, Conns and Observe are not taken from here.
+	// Inbox tunes the inbox; Retention, Logger, Conns and Observe are not taken
+	// from here.
 	Inbox inbox.Options
 	// NoJobs leaves the jobs to somebody else: to other replicas, or to a test
 	// that runs what is due.

@@ -12,9 +12,9 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-// ROLLING_TIME=30s is the long form: restarts for so long at least, behind balancers
-// that lag 4 s, with the default's DRAIN_DELAY. The short one has each replica
-// restarted once.
+// ROLLING_TIME=30s is the long form: restarts for so long at least, behind
+// balancers that lag 4 s, with the default's DRAIN_DELAY. The short one has each
+// replica restarted once.
 const rollingEnv = "ROLLING_TIME"
 
 func rollingForm(t *testing.T) (length, lag time.Duration) {

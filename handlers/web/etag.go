@@ -31,8 +31,9 @@ func Tagged(c echo.Context, status int, what any) error {
 
 // IfMatch returns an error that is answered 412 when the request was made for
 // another state than the current one: its header If-Match says for which, or the
-// field of Form.For; without either it is for any. Ask where nobody can change it in between:
-// in the transaction that changes it, behind SELECT … FOR UPDATE or DELETE … RETURNING.
+// field of Form.For; without either it is for any. Ask where nobody can change it
+// in between: in the transaction that changes it, behind SELECT … FOR UPDATE or
+// DELETE … RETURNING.
 func IfMatch(c echo.Context, current any) error {
 	asked := c.Request().Header.Values("If-Match")
 	if version := c.Request().PostForm.Get(versionField); version != "" {

@@ -43,9 +43,10 @@ func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Receive answers POST /webhooks/platform after Deadline. One signature that is well-formed is
-// the price of reading the body; two are none. Whatever it acknowledges is stored,
-// and it answers within the platform's 5 seconds whatever happens.
+// Receive answers POST /webhooks/platform after Deadline. One signature that is
+// well-formed is the price of reading the body; two are none. Whatever it
+// acknowledges is stored, and it answers within the platform's 5 seconds whatever
+// happens.
 func (r *Receiver) Receive(c echo.Context) error {
 	ctx := c.Request().Context()
 	signatures := c.Request().Header.Values(platform.SignatureHeader)

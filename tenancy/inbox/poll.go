@@ -57,8 +57,9 @@ func (in *Inbox) poll(ctx context.Context) time.Duration {
 }
 
 // due lists up to limit tenants behind after, in order, whose next event is due,
-// or claimed by this process and not tried, and has a handler here. It visits each tenant that has pending events once, by
-// the index, however many of them wait.
+// or claimed by this process and not tried, and has a handler here. It visits
+// each tenant that has pending events once, by the index, however many of them
+// wait.
 func (in *Inbox) due(ctx context.Context, after string, limit int) ([]string, error) {
 	rows, _ := in.system.Query(ctx, dueSQL, after, in.known, limit, in.self)
 	return pgx.CollectRows(rows, pgx.RowTo[string])

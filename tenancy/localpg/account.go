@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// account is the user that postgres runs as. It refuses to run as root, so that root lends
-// its processes another user's credentials.
+// account is the user that postgres runs as. It refuses to run as root, so that
+// root lends its processes another user's credentials.
 type account struct {
 	uid, gid uint32
 	lent     bool
@@ -33,9 +33,9 @@ func (s *Server) chooseAccount(context.Context) error {
 	return errors.New("postgres cannot run as root, and there is neither a user postgres nor nobody")
 }
 
-// command is a command that runs as this user, in a session of its own: Ctrl-C on the
-// terminal does not reach it. PG* variables would change what postgres does, and it needs none
-// of our secrets, so that its environment is short.
+// command is a command that runs as this user, in a session of its own: Ctrl-C on
+// the terminal does not reach it. PG* variables would change what postgres does,
+// and it needs none of our secrets, so that its environment is short.
 func (a account) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = "/"
@@ -57,11 +57,12 @@ func (a account) give(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// tempPrefix does not follow TMPDIR, which may be closed to the account, and too long for a
-// socket: its path has at most 103 bytes.
+// tempPrefix does not follow TMPDIR, which may be closed to the account, and too
+// long for a socket: its path has at most 103 bytes.
 const tempPrefix = "/tmp/localpg-"
 
-// tempDir makes a directory in root, or else in /tmp, that only this user may enter.
+// tempDir makes a directory in root, or else in /tmp, that only this user may
+// enter.
 func (a account) tempDir(root string) (string, error) {
 	tmp, name := filepath.Split(tempPrefix)
 	dir, err := os.MkdirTemp(cmp.Or(root, tmp), name)
@@ -71,7 +72,8 @@ func (a account) tempDir(root string) (string, error) {
 	return dir, a.give(dir)
 }
 
-// home makes the directory for what all servers of this user share. Every user can read it.
+// home makes the directory for what all servers of this user share. Every user
+// can read it.
 func (a account) home() (string, error) {
 	dir, err := os.UserCacheDir()
 	if a.lent {

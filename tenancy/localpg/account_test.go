@@ -34,7 +34,8 @@ func TestAccount_OrdinaryUser(t *testing.T) {
 	}
 }
 
-// Variables that mean something to PostgreSQL are for the clients of another server.
+// Variables that mean something to PostgreSQL are for the clients of another
+// server.
 func TestAccount_Environment(t *testing.T) {
 	t.Parallel()
 	c := startChild(t, account{}, "", "PGPORT=", "PGDATA=/nowhere", "PGUSER=somebody", "PGOPTIONS=-x", "LC_ALL=xx_YY", "TZ=Asia/Tokyo", "A_SECRET=1")

@@ -34,7 +34,8 @@ func systemFinder() finder {
 	return finder{dirs: dirs, repository: "https://repo1.maven.org/maven2"}
 }
 
-// newest are the directories of these patterns, the one with the highest version first.
+// newest are the directories of these patterns, the one with the highest version
+// first.
 func newest(patterns ...string) (dirs []string) {
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)

@@ -68,12 +68,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// archived are programs that hand over to those of this machine, as tar -cJf packs them.
+// archived are programs that hand over to those of this machine, as tar -cJf
+// packs them.
 //
 //go:embed testdata/programs.txz
 var archived []byte
 
-// repository serves archived as the public repository does, with a true or a false checksum.
+// repository serves archived as the public repository does, with a true or a
+// false checksum.
 func repository(t *testing.T, honest bool) (url string, downloads *atomic.Int64) {
 	t.Helper()
 	var jar bytes.Buffer

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// makeBase makes the directory that keeps the data, which is the account's: in DataDir or, where
-// the account cannot enter that, in the account's home.
+// makeBase makes the directory that keeps the data, which is the account's: in
+// DataDir or, where the account cannot enter that, in the account's home.
 func (s *Server) makeBase(ctx context.Context) (err error) {
 	if s.options.DataDir == "" {
 		s.base, err = s.account.tempDir(s.options.TempDir)
@@ -34,10 +34,12 @@ func (s *Server) makeBase(ctx context.Context) (err error) {
 	return errors.Join(os.MkdirAll(s.base, 0o700), s.account.give(s.base))
 }
 
-// cluster is what postgres itself calls its data directory. A major version cannot read another's.
+// cluster is what postgres itself calls its data directory. A major version
+// cannot read another's.
 func (s *Server) cluster() string { return filepath.Join(s.base, "pg"+s.programs.major) }
 
-// ensureCluster makes the cluster if there is none. It has its name only once it is complete.
+// ensureCluster makes the cluster if there is none. It has its name only once it
+// is complete.
 func (s *Server) ensureCluster(ctx context.Context) error {
 	if _, err := os.Stat(s.cluster()); err == nil {
 		return nil
@@ -55,7 +57,8 @@ func (s *Server) ensureCluster(ctx context.Context) error {
 	return os.Rename(half, s.cluster())
 }
 
-// initdb makes a cluster in dir. Older systems of Apple do not have the locale C.UTF-8.
+// initdb makes a cluster in dir. Older systems of Apple do not have the locale
+// C.UTF-8.
 func (s *Server) initdb(ctx context.Context, dir string) error {
 	args := []string{"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8"}
 	if s.options.DataDir == "" {
@@ -68,8 +71,8 @@ func (s *Server) initdb(ctx context.Context, dir string) error {
 	return err
 }
 
-// copyTemplate makes a temporary server's cluster. initdb takes half a second; unpacking what
-// it made for an earlier server takes a tenth of that.
+// copyTemplate makes a temporary server's cluster. initdb takes half a second;
+// unpacking what it made for an earlier server takes a tenth of that.
 func (s *Server) copyTemplate(ctx context.Context, dir string) error {
 	home, err := s.account.home()
 	if err != nil {

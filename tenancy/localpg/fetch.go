@@ -15,8 +15,8 @@ import (
 // fetchedVersion is the PostgreSQL that a machine gets which has none.
 const fetchedVersion = embeddedpostgres.V16
 
-// fetch downloads PostgreSQL's programs, unless they are there from an earlier time, and
-// returns their directory. It returns ctx's cause when ctx ends first.
+// fetch downloads PostgreSQL's programs, unless they are there from an earlier
+// time, and returns their directory. It returns ctx's cause when ctx ends first.
 func (s *Server) fetch(ctx context.Context) (string, error) {
 	home, err := s.finder.cache, error(nil)
 	if home == "" {
@@ -45,9 +45,10 @@ func (s *Server) fetch(ctx context.Context) (string, error) {
 	}
 }
 
-// unpack has the library fetch, check and unpack the programs in workshop, and moves them to
-// kept. The library has no function for that alone: its Start goes on to a server, which is
-// thrown away. Where that server cannot run, as under root, the programs are there all the same.
+// unpack has the library fetch, check and unpack the programs in workshop, and
+// moves them to kept. The library has no function for that alone: its Start goes
+// on to a server, which is thrown away. Where that server cannot run, as under
+// root, the programs are there all the same.
 func (f finder) unpack(workshop, kept string) error {
 	port, err := freePort()
 	if err != nil {
@@ -74,7 +75,8 @@ func (f finder) unpack(workshop, kept string) error {
 	return err
 }
 
-// unpacked tells whether the programs are complete: the library makes its runtime directory next.
+// unpacked tells whether the programs are complete: the library makes its runtime
+// directory next.
 func unpacked(workshop string) bool {
 	_, err := os.Stat(filepath.Join(workshop, "runtime"))
 	return err == nil

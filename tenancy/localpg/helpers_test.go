@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// childEnv makes this test binary a program that starts a server on the directory it names,
-// "" for a temporary one, leaves a process behind, tells about both on standard output and
-// ends in the way that standard input names.
+// childEnv makes this test binary a program that starts a server on the directory
+// it names, "" for a temporary one, leaves a process behind, tells about both on
+// standard output and ends in the way that standard input names.
 const childEnv = "LOCALPG_TEST_CHILD"
 
 // report is what a child tells.
@@ -214,7 +214,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// mustVanish waits until no process and no file of a server with this directory is left.
+// mustVanish waits until no process and no file of a server with this directory
+// is left.
 func mustVanish(t *testing.T, scratch string) {
 	t.Helper()
 	eventually(t, "nothing is left of "+scratch, func() bool { return !exists(scratch) && processes(scratch) == nil })

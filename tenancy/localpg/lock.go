@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// grace is for copies of the lock in a process that is just being killed, and in children of
-// ours between fork and exec.
+// grace is for copies of the lock in a process that is just being killed, and in
+// children of ours between fork and exec.
 const grace = 200 * time.Millisecond
 
-// own takes the lock that says which process base belongs to. All processes of postgres
-// inherit it: when they outlive their owner, own shuts them down.
+// own takes the lock that says which process base belongs to. All processes of
+// postgres inherit it: when they outlive their owner, own shuts them down.
 func (s *Server) own(ctx context.Context) (err error) {
 	if s.lock, err = os.OpenFile(filepath.Join(s.base, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return err
@@ -37,7 +37,8 @@ func (s *Server) own(ctx context.Context) (err error) {
 	return s.dropStale()
 }
 
-// endOrphan returns ErrInUse when the lock's owner lives. Else it shuts its postgres down.
+// endOrphan returns ErrInUse when the lock's owner lives. Else it shuts its
+// postgres down.
 func (s *Server) endOrphan(ctx context.Context) error {
 	text, _ := os.ReadFile(s.lock.Name())
 	owner, _ := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -48,9 +49,10 @@ func (s *Server) endOrphan(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// dropStale removes the pid file that would keep postgres from starting after it was killed:
-// while we have the lock no postgres of ours runs, so that a living process only got its number
-// later. A dead one's file is left, for postgres finds its shared memory by it.
+// dropStale removes the pid file that would keep postgres from starting after it
+// was killed: while we have the lock no postgres of ours runs, so that a living
+// process only got its number later. A dead one's file is left, for postgres
+// finds its shared memory by it.
 func (s *Server) dropStale() error {
 	file := filepath.Join(s.cluster(), "postmaster.pid")
 	content, _ := os.ReadFile(file)

@@ -56,7 +56,8 @@ func TestStart_AtTheSameTime(t *testing.T) {
 	serve(t, Options{DataDir: dir})
 }
 
-// The next owner waits until the last process has ended. A stopped backend ends late.
+// The next owner waits until the last process has ended. A stopped backend ends
+// late.
 func TestStart_AfterAKill(t *testing.T) {
 	t.Parallel()
 	dir := openDir(t)
@@ -106,7 +107,8 @@ func TestStart_StalePidFile(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(content), "\n")
 	stop(t, s)
-	// A living process of postgres's own user, for postgres does not mind another user's.
+	// A living process of postgres's own user, for postgres does not mind another
+	// user's.
 	stranger := s.account.command(t.Context(), "sleep", "3600")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
@@ -133,7 +135,8 @@ func TestStart_StalePidFile(t *testing.T) {
 	}
 }
 
-// Killed at any moment of initdb, a program leaves nothing that keeps the next one from its work.
+// Killed at any moment of initdb, a program leaves nothing that keeps the next
+// one from its work.
 func TestStart_KilledDuringInitdb(t *testing.T) {
 	t.Parallel()
 	dir := openDir(t)

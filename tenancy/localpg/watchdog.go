@@ -14,14 +14,16 @@ import (
 //go:embed watchdog.sh
 var watchdogScript string
 
-// watchdog is a process that shuts postgres down when this one has ended, in whatever way.
+// watchdog is a process that shuts postgres down when this one has ended, in
+// whatever way.
 type watchdog struct {
 	command *exec.Cmd
 	life    io.Closer // ends with this process
 	hold    *os.File  // ends with the last process that inherited it
 }
 
-// makeScratch makes the directory of the socket, unless it is there, and the watchdog of it.
+// makeScratch makes the directory of the socket, unless it is there, and the
+// watchdog of it.
 func (s *Server) makeScratch(context.Context) (err error) {
 	if s.scratch == "" {
 		if s.scratch, err = s.account.tempDir(""); err != nil {
@@ -46,8 +48,8 @@ func (s *Server) makeScratch(context.Context) (err error) {
 	return nil
 }
 
-// release has the watchdog do its work and returns when that is done. It returns an error when
-// the watchdog was killed before.
+// release has the watchdog do its work and returns when that is done. It returns
+// an error when the watchdog was killed before.
 func (w *watchdog) release() error {
 	return errors.Join(w.life.Close(), w.hold.Close(), w.command.Wait())
 }

@@ -62,8 +62,9 @@ func (w *walk) callsSince(n int) []call {
 	return slices.Clone(w.calls[n:])
 }
 
-// awaitCalls waits up to two seconds for so many calls, and returns how many came: a
-// product that serves one sign-in after the other is looked at during the first.
+// awaitCalls waits up to two seconds for so many calls, and returns how many
+// came: a product that serves one sign-in after the other is looked at during the
+// first.
 func (w *walk) awaitCalls(ctx context.Context, calls int) int {
 	for deadline := time.Now().Add(2 * time.Second); len(w.callsSince(0)) < calls; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) || ctx.Err() != nil {

@@ -37,7 +37,8 @@ func before(t *testing.T) string {
 	return dir
 }
 
-// module is the path of the module that this is part of, whatever it was renamed to.
+// module is the path of the module that this is part of, whatever it was renamed
+// to.
 func module(t *testing.T) string {
 	t.Helper()
 	return strings.Fields(read(t, "../../..", "go.mod"))[1]

@@ -86,8 +86,8 @@ func Address(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// addresses are all of them. The tables are the documentation too: the console shows
-// them, and the README repeats them.
+// addresses are all of them. The tables are the documentation too: the console
+// shows them, and the README repeats them.
 func (p *Platform) addresses() []group {
 	return []group{
 		{"The contract’s", "As the contract has them, section 4.1.", []route{

@@ -154,7 +154,8 @@ func (p *person) tabTo(what string) {
 	p.t.Helper()
 	for range 40 {
 		p.do(chromedp.KeyEvent(kb.Tab))
-		// A page that is still being built has its body focused, whose text is all there is.
+		// A page that is still being built has its body focused, whose text is
+		// all there is.
 		focused := ask[string](p, `(e => e === document.body ? "" : [e.innerText, e.id, e.value].filter(Boolean).join(" "))(document.activeElement)`)
 		visible := ask[bool](p, `(s => s.outlineStyle !== "none" && s.outlineWidth !== "0px")(getComputedStyle(document.activeElement))`)
 		if strings.Contains(focused, what) {

@@ -10,12 +10,12 @@ import (
 	"example.com/subproduct/tenancy/localpg"
 )
 
-// loginEnv names the login of URL's addresses. It is no superuser, owns nothing, and has the
-// two rights that a server needs. Unset, the login is the superuser.
+// loginEnv names the login of URL's addresses. It is no superuser, owns nothing,
+// and has the two rights that a server needs. Unset, the login is the superuser.
 const loginEnv = "PGTEST_LOGIN"
 
-// Admin is an address of this package with the superuser as its login: for what a test does as
-// the administrator, or as the machine that fails.
+// Admin is an address of this package with the superuser as its login: for what a
+// test does as the administrator, or as the machine that fails.
 func Admin(t testing.TB, address string) string {
 	t.Helper()
 	admin, err := as("postgres", address)
@@ -43,7 +43,8 @@ func makeLogin(s *localpg.Server) error {
 	return execute(s, "postgres", "CREATE ROLE "+quoted(login)+" LOGIN")
 }
 
-// address is the database's, for the login that the environment names, which gets its rights.
+// address is the database's, for the login that the environment names, which gets
+// its rights.
 func address(s *localpg.Server, database string) (string, error) {
 	login := os.Getenv(loginEnv)
 	if login == "" {

@@ -1,5 +1,5 @@
-// Package pgtest gives tests a real PostgreSQL. A test that cannot have one fails; it is never
-// skipped.
+// Package pgtest gives tests a real PostgreSQL. A test that cannot have one
+// fails; it is never skipped.
 package pgtest
 
 import (
@@ -21,8 +21,9 @@ var shared = sync.OnceValues(start)
 
 var databases atomic.Int64
 
-// dirEnv names a directory in memory for the servers' data, with some GB free (PostgreSQL 15 or
-// later). Databases are made and dropped in less than half the time there.
+// dirEnv names a directory in memory for the servers' data, with some GB free
+// (PostgreSQL 15 or later). Databases are made and dropped in less than half the
+// time there.
 const dirEnv = "PGTEST_DIR"
 
 func start() (*localpg.Server, error) {
@@ -49,9 +50,10 @@ func NewServer(t testing.TB) *localpg.Server {
 	return s
 }
 
-// URL is the address of a new, empty database on the server that all tests of this process
-// share. It is dropped at the end of the test, even if connections to it are still open. Its
-// login is the superuser, or the one that PGTEST_LOGIN names, which has the rights of a server's.
+// URL is the address of a new, empty database on the server that all tests of
+// this process share. It is dropped at the end of the test, even if connections
+// to it are still open. Its login is the superuser, or the one that PGTEST_LOGIN
+// names, which has the rights of a server's.
 func URL(t testing.TB) string {
 	t.Helper()
 	s, err := shared()
@@ -74,8 +76,8 @@ func URL(t testing.TB) string {
 	return address
 }
 
-// create copies files where they are in memory; since PostgreSQL 15 it would write them to the
-// log otherwise.
+// create copies files where they are in memory; since PostgreSQL 15 it would
+// write them to the log otherwise.
 func create(name string) string {
 	sql := "CREATE DATABASE " + name + " TEMPLATE template0"
 	if os.Getenv(dirEnv) == "" {

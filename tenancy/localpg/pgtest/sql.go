@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Connect is a connection of the test's own, past everything that is tested. Its owner closes it.
+// Connect is a connection of the test's own, past everything that is tested. Its
+// owner closes it.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
@@ -39,7 +40,8 @@ func Exec(t testing.TB, url, sql string) {
 	}
 }
 
-// Lock holds a table, in ACCESS EXCLUSIVE MODE if no other is named after it, until release.
+// Lock holds a table, in ACCESS EXCLUSIVE MODE if no other is named after it,
+// until release.
 func Lock(t testing.TB, url, table string) (release func()) {
 	t.Helper()
 	conn := Connect(t, url)
@@ -60,8 +62,8 @@ func Waiting(t testing.TB, url string) int {
 	return Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 }
 
-// Dir is a temporary folder that PostgreSQL's own user can enter too, which t.TempDir is not when
-// root runs the tests.
+// Dir is a temporary folder that PostgreSQL's own user can enter too, which
+// t.TempDir is not when root runs the tests.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dev")

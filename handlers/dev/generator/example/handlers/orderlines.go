@@ -10,8 +10,8 @@ import (
 	"example.com/subproduct/tenancy"
 )
 
-// orderLines has pages under /order-lines and a JSON API under /api/order-lines. What a
-// order line is, and how it is kept, is in orderlines_data.go.
+// orderLines has pages under /order-lines and a JSON API under /api/order-lines. What
+// one of them is, and how it is kept, is in orderlines_data.go.
 type orderLines struct{ db *tenancy.DB }
 
 // Pages.
