@@ -53,7 +53,7 @@ func table(c server.CLI) []command {
 		{"serve", "the server, on the configuration of the environment (the default)", c.Serve},
 		{"migrate", "the shared schema, then every tenant's; --status, --drift", c.Migrate},
 		{"tenants", "list, show, provision, cancel, restore, export, import, purge", c.Tenants},
-		{"events", "list, show, retry: the webhook inbox", c.Events},
+		{"events", "list, show, retry, ignore: the webhook inbox", c.Events},
 		{"jobs", "list, show, retry, cancel, run: the background jobs", c.Jobs},
 		{"send-event", "signs and posts one event, as the platform would", c.SendEvent},
 		{"add", "makes a business resource: add invoices number:string amount:numeric due:date paid:bool", development(c, dev.Add)},

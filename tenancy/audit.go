@@ -20,6 +20,7 @@ const (
 	AuditImport      = "import"
 	AuditPurge       = "purge"
 	AuditRetry       = "retry"
+	AuditIgnore      = "ignore" // a failed event that is not to be applied any more
 )
 
 // ActorPlatform is the actor of what an event asks for.

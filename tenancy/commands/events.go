@@ -12,7 +12,7 @@ import (
 	"example.com/subproduct/tenancy/inbox"
 )
 
-const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID [--json] | retry ID | retry --all-failed | retry --ignored TYPE"
+const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID [--json] | retry ID | retry --all-failed | retry --ignored TYPE | ignore ID"
 
 type eventsFlags struct {
 	status          string
@@ -22,8 +22,9 @@ type eventsFlags struct {
 }
 
 // Events looks into the webhook inbox, and has what failed, or came before its
-// handler, tried again; handlers are the product's. Beside ErrUsage the command
-// returns inbox.ErrUnknownEvent and inbox.ErrNotRetryable.
+// handler, tried again or what failed ignored; handlers are the product's. Beside
+// flags.ErrUsage the command returns inbox.ErrUnknownEvent, inbox.ErrNotRetryable
+// and inbox.ErrNotFailed.
 func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 		return events(ctx, db, handlers, args, stdout)
@@ -43,7 +44,7 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 		return err
 	}
 	switch {
-	case f.json && len(words) > 0 && words[0] == "retry":
+	case f.json && len(words) > 0 && (words[0] == "retry" || words[0] == "ignore"):
 		return noJSON("events", words[0])
 	case len(words) == 1 && words[0] == "list":
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
@@ -63,6 +64,8 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 		return f.show(ctx, db, id, stdout)
 	case "retry":
 		return retryEvent(ctx, db, id, stdout)
+	case "ignore":
+		return ignoreEvent(ctx, db, id, stdout)
 	}
 	return flags.Refuse(eventsUsage)
 }
@@ -106,6 +109,14 @@ func retryEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer)
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "event %d is tried again by the next server that looks\n", id)
+	return err
+}
+
+func ignoreEvent(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
+	if err := inbox.Ignore(ctx, db, id); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "event %d is ignored; events retry %[1]d has it tried all the same\n", id)
 	return err
 }
 

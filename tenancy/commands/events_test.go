@@ -223,15 +223,42 @@ func TestEvents_RetryAllFailed(t *testing.T) {
 	}
 }
 
+// What is never to be applied stops being a failure, also where it names no tenant
+// and could not be tried again.
+func TestEvents_Ignore(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t)
+	for n, want := range map[int]error{0: inbox.ErrNotFailed, 1: nil, 2: inbox.ErrNotFailed, 3: nil, 4: inbox.ErrNotFailed} {
+		if err := commands.Events(m.handlers)(t.Context(), m.db, []string{"ignore", m.id(n)}, io.Discard); !errors.Is(err, want) {
+			t.Errorf("event %d: %v, want %v", n, err, want)
+		}
+	}
+	if got := statuses(m.list(t)); got != "pending ignored ignored ignored done" {
+		t.Errorf("afterwards they are %s", got)
+	}
+	if shown := m.events(t, "show", m.id(1)); !strings.Contains(shown, "first line") {
+		t.Errorf("why it failed is gone:\n%s", shown)
+	}
+	var audited int
+	must(t, m.db.System().QueryRow(t.Context(), `SELECT count(*) FROM public.audit_log WHERE action = 'ignore'`).Scan(&audited))
+	if audited != 2 {
+		t.Errorf("%d entries in the audit log, want 2", audited)
+	}
+	m.events(t, "retry", m.id(1))
+	if got := statuses(m.list(t)); got != "pending ignored ignored pending done" {
+		t.Errorf("after a retry they are %s", got)
+	}
+}
+
 func TestEvents_WrongCalls(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
-	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed"} {
+	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed", "ignore", "ignore x"} {
 		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("events %s: %v, want a usage error", args, err)
 		}
 	}
-	for _, args := range []string{"show 99", "retry 99"} {
+	for _, args := range []string{"show 99", "retry 99", "ignore 99"} {
 		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, inbox.ErrUnknownEvent) {
 			t.Errorf("events %s: %v, want that there is none", args, err)
 		}

@@ -36,11 +36,8 @@ type Attempt struct {
 	Error     string    `json:"error"` // empty: it succeeded
 }
 
-// Errors of Show and Retry.
-var (
-	ErrUnknownEvent = errors.New("no such event")
-	ErrNotRetryable = errors.New("the event cannot be tried again")
-)
+// ErrUnknownEvent says that there is no event of that id.
+var ErrUnknownEvent = errors.New("no such event")
 
 const columns = `id, event_type, tenant_slug, status, attempts, last_error, signed_with, received_at, next_attempt_at, processed_at, seconds`
 
@@ -77,71 +74,4 @@ func Show(ctx context.Context, db *tenancy.DB, id int64) (Record, []Attempt, err
 		attempts = append(attempts, Attempt{e.Attempts, e.ProcessedAt.Add(-took), *e.Seconds, ""})
 	}
 	return e, attempts, err
-}
-
-// retried records what a statement, which returns the tenants of the events that
-// it has made pending, has had tried again, and counts them by tenant. $1 is who
-// asked.
-const retried = `
-	RETURNING tenant_slug), counted AS (
-		SELECT tenant_slug, count(*) AS n FROM retried GROUP BY tenant_slug), recorded AS (
-		INSERT INTO public.audit_log (actor, action, tenant_slug, detail) SELECT $1, 'retry', tenant_slug, $2 || ': ' || n FROM counted)
-	SELECT tenant_slug, n FROM counted`
-
-// again begins the count of attempts anew; their history stays. An event that is
-// being tried is left alone.
-const again = `
-	WITH retried AS (
-		UPDATE public.webhook_events SET status = 'pending', processed_at = NULL, claimed_by = NULL, next_attempt_at = now(),
-			attempts = CASE WHEN status = 'pending' THEN attempts ELSE 0 END
-		WHERE tenant_slug IS NOT NULL AND status <> 'done' AND (claimed_by IS NULL OR next_attempt_at <= now())`
-
-// retry runs a statement that ends in retried; what says which events it is for.
-func retry(ctx context.Context, db *tenancy.DB, what, sql string, args ...any) (n int64, err error) {
-	rows, _ := db.System().Query(ctx, sql, append([]any{tenancy.Actor(ctx), what}, args...)...)
-	counted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
-		Tenant string
-		N      int64
-	}])
-	for _, c := range counted {
-		slug, _ := tenancy.ParseSlug(c.Tenant) // it was stored as one
-		db.System().Told(ctx, tenancy.AuditRetry, slug, fmt.Sprintf("%s: %d", what, c.N))
-		n += c.N
-	}
-	return n, err
-}
-
-// Retry has the worker try a failed or ignored event again at once, with as many
-// attempts as a new one has; a pending event does not wait for its next attempt
-// any longer. A lifecycle event that a later one has superseded ends as void. It
-// returns ErrUnknownEvent, or ErrNotRetryable for one that is done, or that
-// names no tenant.
-func Retry(ctx context.Context, db *tenancy.DB, id int64) error {
-	n, err := retry(ctx, db, fmt.Sprintf("event %d", id), again+` AND id = $3`+retried, id)
-	if err != nil || n > 0 {
-		return err
-	}
-	e, _, err := Show(ctx, db, id)
-	if err != nil {
-		return err
-	}
-	if e.TenantSlug == nil {
-		return fmt.Errorf("event %d: %w: it names no tenant; see WEBHOOK_TENANT_FIELDS, then have the platform send it again", id, ErrNotRetryable)
-	}
-	return fmt.Errorf("event %d: %w: it is %s", id, ErrNotRetryable, e.Status)
-}
-
-// RetryFailed is Retry for every failed event that names a tenant, and returns
-// how many those are.
-func RetryFailed(ctx context.Context, db *tenancy.DB) (int64, error) {
-	return retry(ctx, db, "failed events", again+` AND status = 'failed'`+retried)
-}
-
-// RetryIgnored is Retry for every ignored event of a type, for a handler that
-// came after them. lifecycle is what that handler says.
-func RetryIgnored(ctx context.Context, db *tenancy.DB, eventType string, lifecycle bool) (int64, error) {
-	return retry(ctx, db, "ignored events "+eventType, `
-		WITH retried AS (
-			UPDATE public.webhook_events SET status = 'pending', lifecycle = $4, processed_at = NULL, next_attempt_at = now()
-			WHERE status = 'ignored' AND event_type = $3 AND tenant_slug IS NOT NULL`+retried, eventType, lifecycle)
 }
