@@ -18,7 +18,8 @@ type backend struct {
 	conn *pgx.Conn
 	// These are prepared once, when the connection is made. Where it keeps nothing
 	// that is prepared (a pooler), they are sent as text each time.
-	enter, enterToRead, begin, commit command
+	enter         [entrances]command // see entrance
+	begin, commit command
 
 	forget []command
 	direct bool // no pooler is between
@@ -41,26 +42,6 @@ func backendOf(conn *pgx.Conn) *backend {
 	b, _ := conn.PgConn().CustomData()[backendKey].(*backend)
 	return b
 }
-
-// pathSQL points a transaction at a tenant: $1 is the search_path, $2 the schema
-// and $4 the statement_timeout. It fails where the schema is gone, for a
-// search_path that leads nowhere raises no error and names would fall through to
-// public.
-const pathSQL = `SELECT set_config('search_path', $1, true), ` + limitSQL + `, $2::text::regnamespace`
-
-// noTemporary makes it fail where the connection has had a temporary table, which
-// would be looked at before all others: transact drops those. A pooler's
-// connection outlives ours, and DISCARD TEMP goes before it instead.
-const noTemporary = `, 1 / (pg_my_temp_schema() = 0)::int`
-
-// ofActive keeps it from having any effect where the tenant, $3, is not active.
-// Then it has no row, which is enough before a statement that only reads: it
-// finds no table of a tenant, and what it answers is given to nobody. Before any
-// other, orFail makes it an error.
-const (
-	orFail   = `, 1 / count(*)`
-	ofActive = ` FROM public.tenants WHERE slug = $3 AND status = 'active'`
-)
 
 // forgetSQL removes what a handler may have left on its connection for the
 // session's life: cursors, roles, settings, LISTEN, advisory locks, temporary
@@ -91,15 +72,12 @@ func (db *DB) ready(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	direct, path := pid == conn.PgConn().PID(), pathSQL
-	if direct {
-		path += noTemporary
-	}
+	direct := pid == conn.PgConn().PID()
 	mode := conn.Config().DefaultQueryExecMode
 	b := &backend{
 		db: db, conn: conn, direct: direct, known: map[string]*pgconn.StatementDescription{}, met: map[Slug]struct{}{},
 		keeps: mode == pgx.QueryExecModeCacheStatement && (direct || db.keepsStatements),
-		enter: command{sql: path + orFail + ofActive}, enterToRead: command{sql: path + ofActive}, begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
+		enter: enterSQL(direct), begin: command{sql: `BEGIN`}, commit: command{sql: `COMMIT`},
 		// Deferred constraints are checked under the transaction's own search_path.
 		forget: []command{{sql: `SET CONSTRAINTS ALL IMMEDIATE`}},
 	}
@@ -127,10 +105,13 @@ func named(answer any, name string) *pgconn.StatementDescription {
 // keep prepares our own commands, in one message, before they are used first:
 // then public.tenants is there.
 func (b *backend) keep(ctx context.Context) error {
-	if !b.keeps || b.enter.kept != nil {
+	if !b.keeps || b.begin.kept != nil {
 		return nil
 	}
-	ours := []*command{&b.enter, &b.enterToRead, &b.begin, &b.commit}
+	ours := []*command{&b.begin, &b.commit}
+	for i := range b.enter {
+		ours = append(ours, &b.enter[i])
+	}
 	for i := range b.forget {
 		ours = append(ours, &b.forget[i])
 	}
@@ -159,12 +140,4 @@ func (c command) send(p *pgconn.Pipeline, values ...[]byte) {
 		return
 	}
 	p.SendQueryParams(c.sql, values, nil, nil, nil)
-}
-
-// path are the arguments of enter and enterToRead, but for the last.
-func (s Slug) path() [][]byte {
-	text := make([]byte, 0, len(s.s)+len(`"tenant_", public, pg_temp`))
-	text = append(append(append(text, `"tenant_`...), s.s...), `", public, pg_temp`...)
-	schema := len(`"tenant_"`) + len(s.s)
-	return [][]byte{text, text[:schema], text[len(`"tenant_`) : schema-1]}
 }

@@ -31,7 +31,10 @@ func (db *DB) SignLink(ctx context.Context, purpose, value string, life time.Dur
 	if err != nil {
 		return "", err
 	}
-	_, key, err := db.lookUp(ctx, tenant.Slug)
+	now, key, err := db.lookUp(ctx, tenant.Slug)
+	if err == nil && tenant.ID != 0 && now.ID != tenant.ID {
+		err = ErrTenantCancelled // the slug was given again
+	}
 	if err != nil {
 		return "", err
 	}

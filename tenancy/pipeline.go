@@ -19,6 +19,7 @@ var errEnter = errors.New("the transaction could not be opened")
 type message struct {
 	begins, enters bool // BEGIN, which is unset when it was sent; the tenant's search_path
 	slug           Slug
+	id             int64 // of the tenant
 	statement      *statement
 	args           []any
 	after          []command
@@ -89,11 +90,7 @@ func (m *message) open(ctx context.Context, p *pgconn.Pipeline, b *backend) (ans
 		answers++
 	}
 	if m.enters {
-		enter := b.enter
-		if m.statement.reads {
-			enter = b.enterToRead
-		}
-		enter.send(p, append(m.slug.path(), statementLimit(ctx))...)
+		b.enter[m.entrance()].send(p, m.arguments(ctx)...)
 		answers++
 	}
 	return answers

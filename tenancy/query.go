@@ -19,13 +19,13 @@ import (
 // nil. Code that sqlc generates takes a DB as it is, but for :copyfrom and
 // :batch, which need InTx.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	slug, err := db.usable(ctx)
+	tenant, err := db.usable(ctx)
 	if err != nil {
 		return failed{err}, err
 	}
-	found, err := db.query(ctx, slug, sql, args)
+	found, err := db.query(ctx, tenant, sql, args)
 	if sqlState(err) == codeStalePlan {
-		found, err = db.query(ctx, slug, sql, args)
+		found, err = db.query(ctx, tenant, sql, args)
 	}
 	if err != nil {
 		return failed{err}, err
@@ -51,8 +51,8 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.Com
 	return found.CommandTag(), found.Err()
 }
 
-func (db *DB) query(ctx context.Context, slug Slug, sql string, args []any) (*rows, error) {
-	tx, err := db.newTx(ctx, slug)
+func (db *DB) query(ctx context.Context, tenant Tenant, sql string, args []any) (*rows, error) {
+	tx, err := db.newTx(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (db *DB) query(ctx context.Context, slug Slug, sql string, args []any) (*ro
 	if statement == nil {
 		return tx.alone(ctx, sql, args)
 	}
-	m := &message{enters: true, slug: slug, statement: statement, args: args}
+	m := &message{enters: true, slug: tx.slug, id: tx.id, statement: statement, args: args}
 	if !statement.reads {
 		m.after = tx.backend.forget
 	}
@@ -116,22 +116,22 @@ func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, e
 
 // newTx takes a connection from the tenant's lane for a transaction that has not
 // begun.
-func (db *DB) newTx(ctx context.Context, slug Slug) (*tenantTx, error) {
-	conn, err := acquire(ctx, slug, db.lanes.Acquire)
+func (db *DB) newTx(ctx context.Context, tenant Tenant) (*tenantTx, error) {
+	conn, err := acquire(ctx, tenant.Slug, db.lanes.Acquire)
 	if err != nil {
 		return nil, err
 	}
-	tx := &tenantTx{db: db, ctx: ctx, slug: slug, conn: conn, backend: backendOf(conn.Conn.Conn()), reads: true}
+	tx := &tenantTx{db: db, ctx: ctx, slug: tenant.Slug, id: tenant.ID, conn: conn, backend: backendOf(conn.Conn.Conn()), reads: true}
 	if tx.backend.conn.PgConn().TxStatus() != 'I' { // somebody has kept the connection, and begun on it
 		tx.spent = true
 		tx.end(ctx, false)
-		return db.newTx(ctx, slug)
+		return db.newTx(ctx, tenant)
 	}
 	if err := tx.backend.keep(ctx); err != nil {
 		tx.end(ctx, false)
 		return nil, beginError(ctx, err)
 	}
-	tx.backend.meet(slug)
+	tx.backend.meet(tenant.Slug)
 	return tx, nil
 }
 

@@ -11,6 +11,7 @@ import (
 // Tenant is a row of the registry, public.tenants; in JSON its fields have the
 // columns' names.
 type Tenant struct {
+	ID            int64      `json:"-"` // another once the slug is given again; 0: not known
 	Slug          Slug       `json:"slug"`
 	Status        string     `json:"status"` // Active or Cancelled
 	PlanType      string     `json:"plan_type"`
@@ -24,7 +25,7 @@ type Tenant struct {
 	MigrateError  *string    `json:"migrate_error"` // why the last migration failed; nil when it did not
 }
 
-const tenantColumns = `slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at,
+const tenantColumns = `id, slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at,
 	purging_since, migrate_error`
 
 // Tenant returns one row of the registry, or ErrUnknownTenant.
@@ -57,7 +58,7 @@ func (db *DB) Tenants(ctx context.Context, only Slug) ([]Tenant, error) {
 
 // targets are where a row of tenantColumns goes.
 func (t *Tenant) targets() []any {
-	return []any{&t.Slug.s, &t.Status, &t.PlanType, &t.SchemaVersion,
+	return []any{&t.ID, &t.Slug.s, &t.Status, &t.PlanType, &t.SchemaVersion,
 		&t.CreatedAt, &t.UpdatedAt, &t.CancelledAt, &t.LastSignInAt, &t.PurgingSince, &t.MigrateError}
 }
 

@@ -45,12 +45,12 @@ func (db *DB) FindSession(ctx context.Context, token string) (data []byte, tenan
 // findSessionsSQL visits a session and its tenant by their keys: LIMIT keeps the
 // planner from any other way.
 const findSessionsSQL = `
-	SELECT wanted.i, s.data, coalesce(t.slug, ''), coalesce(t.plan_type, ''), coalesce(t.schema_version, 0)
+	SELECT wanted.i, s.data, coalesce(t.id, 0), coalesce(t.slug, ''), coalesce(t.plan_type, ''), coalesce(t.schema_version, 0)
 	FROM unnest($1::bytea[]) WITH ORDINALITY AS wanted (hash, i)
 	CROSS JOIN LATERAL (
 		SELECT data, tenant_slug FROM public.sessions WHERE token_hash = wanted.hash AND expires_at > now() LIMIT 1) s
 	LEFT JOIN LATERAL (
-		SELECT slug, plan_type, schema_version FROM public.tenants WHERE slug = s.tenant_slug AND status = 'active' LIMIT 1) t ON true
+		SELECT id, slug, plan_type, schema_version FROM public.tenants WHERE slug = s.tenant_slug AND status = 'active' LIMIT 1) t ON true
 	WHERE s.tenant_slug IS NULL OR t.slug IS NOT NULL`
 
 func (db *DB) findSessions(ctx context.Context, batch []*lookup) error {
@@ -63,7 +63,7 @@ func (db *DB) findSessions(ctx context.Context, batch []*lookup) error {
 	var i int
 	var data []byte
 	var t Tenant
-	_, err := pgx.ForEachRow(rows, []any{&i, &data, &t.Slug.s, &t.PlanType, &t.SchemaVersion}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&i, &data, &t.ID, &t.Slug.s, &t.PlanType, &t.SchemaVersion}, func() error {
 		l := batch[i-1]
 		l.data, l.tenant, l.found = data, t, true
 		if !t.Slug.IsZero() {

@@ -18,6 +18,7 @@ type tenantTx struct {
 	db      *DB
 	ctx     context.Context // for the methods that have none
 	slug    Slug
+	id      int64 // of the tenant
 	conn    *lanes.Conn
 	backend *backend
 	begun   bool
@@ -72,7 +73,7 @@ func (tx *tenantTx) query(ctx context.Context, sql string, args []any) (pgx.Rows
 		return tx.pgxQuery(ctx, sql, args)
 	}
 	tx.reads = tx.reads && statement.reads
-	m := message{begins: !tx.begun, enters: !tx.begun, slug: tx.slug, statement: statement, args: args}
+	m := message{begins: !tx.begun, enters: !tx.begun, slug: tx.slug, id: tx.id, statement: statement, args: args}
 	found, err := tx.send(ctx, &m)
 	tx.begun = !m.begins
 	if errors.Is(err, errEnter) {
@@ -114,7 +115,7 @@ func (tx *tenantTx) open(ctx context.Context) error {
 		return err
 	}
 	tx.begun = true
-	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug)+statementTimeout(ctx)); err != nil {
+	if _, err := tx.conn.Exec(ctx, beginActive(tx.slug, tx.id)+limits(ctx)); err != nil {
 		tx.failed, tx.spent = beginError(ctx, err), false
 	}
 	return tx.failed

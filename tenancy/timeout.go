@@ -26,11 +26,19 @@ func statementLimit(ctx context.Context) []byte {
 	return strconv.AppendInt(nil, left.Milliseconds(), 10)
 }
 
-// statementTimeout is the same as the end of a message of text.
-func statementTimeout(ctx context.Context) string {
-	limit := statementLimit(ctx)
-	if len(limit) == 0 {
-		return ""
+// idleLimit is the idle_in_transaction_session_timeout of work without a deadline,
+// in milliseconds: longer than an attempt of a job or of an event takes.
+const idleLimit = `360000`
+
+// idleSQL ends the transaction of a process that stops in the middle of it, frozen
+// or with its host lost, soon after its deadline: its locks do not outlive it.
+const idleSQL = `, set_config('idle_in_transaction_session_timeout', coalesce(nullif($4, ''), '` + idleLimit + `'), true)`
+
+// limits are both as the end of a message of text.
+func limits(ctx context.Context) string {
+	limit := string(statementLimit(ctx))
+	if limit == "" {
+		return "; SET LOCAL idle_in_transaction_session_timeout TO " + idleLimit
 	}
-	return "; SET LOCAL statement_timeout TO " + string(limit)
+	return "; SET LOCAL statement_timeout TO " + limit + "; SET LOCAL idle_in_transaction_session_timeout TO " + limit
 }

@@ -32,28 +32,28 @@ const rollbackTimeout = 5 * time.Second
 // makes of it. A transaction that has begun before its tenant is cancelled may
 // finish. It costs one round trip beside fn's own: COMMIT.
 func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	slug, err := db.usable(ctx)
+	tenant, err := db.usable(ctx)
 	if err != nil {
 		return err
 	}
-	err = db.inTx(ctx, slug, fn)
+	err = db.inTx(ctx, tenant, fn)
 	if sqlState(err) == codeStalePlan {
-		err = db.inTx(ctx, slug, fn)
+		err = db.inTx(ctx, tenant, fn)
 	}
 	return err
 }
 
 // usable returns ctx's tenant once its tables are those that this program knows.
-func (db *DB) usable(ctx context.Context) (Slug, error) {
+func (db *DB) usable(ctx context.Context) (Tenant, error) {
 	tenant, err := TenantFrom(ctx)
 	if err != nil {
-		return Slug{}, err
+		return tenant, err
 	}
-	return tenant.Slug, db.catchUp(ctx, tenant)
+	return tenant, db.catchUp(ctx, tenant)
 }
 
-func (db *DB) inTx(ctx context.Context, slug Slug, fn func(tx pgx.Tx) error) error {
-	tx, err := db.newTx(ctx, slug)
+func (db *DB) inTx(ctx context.Context, tenant Tenant, fn func(tx pgx.Tx) error) error {
+	tx, err := db.newTx(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		return err
 	}
 	defer conn.Release()
-	return db.transactOn(ctx, conn.Conn, beginPublic+statementTimeout(ctx), fn)
+	return db.transactOn(ctx, conn.Conn, beginPublic+limits(ctx), fn)
 }
 
 // beginTenant opens a transaction on the tenant's schema. It is one message: the
@@ -95,11 +95,11 @@ func beginTenant(slug Slug) string {
 	return fmt.Sprintf(`BEGIN; DISCARD TEMP; SET LOCAL search_path TO %[1]s, public, pg_temp; SELECT '%[1]s'::regnamespace`, slug.ident())
 }
 
-// beginActive is beginTenant for a tenant that must be active now: the context
-// knows what its session was read with. It divides by how many such tenants
-// there are, so that none is an error of this very message.
-func beginActive(slug Slug) string {
-	return beginTenant(slug) + fmt.Sprintf(`, 1 / count(*) FROM public.tenants WHERE slug = '%s' AND status = 'active'`, slug.s)
+// beginActive is beginTenant for a tenant that must be active now, and the same
+// that the context knows: what its session was read with. It divides by how many
+// such tenants there are, so that none is an error of this very message.
+func beginActive(slug Slug, id int64) string {
+	return beginTenant(slug) + fmt.Sprintf(`, 1 / count(*) FROM public.tenants WHERE slug = '%s' AND status = 'active' AND %d IN (0, id)`, slug.s, id)
 }
 
 const beginPublic = `BEGIN; DISCARD TEMP; SET LOCAL search_path TO public, pg_temp`

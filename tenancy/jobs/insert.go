@@ -38,16 +38,16 @@ func Insert(ctx context.Context, tx pgx.Tx, args Args, options ...Option) error 
 	if err != nil {
 		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
-	return insert(ctx, tx, tenant.Slug.String(), args, options)
+	return insert(ctx, tx, tenant, args, options)
 }
 
 // InsertShared is Insert for a kind that is declared with Shared. It needs no
 // tenant, and tx may be of InShared too.
 func InsertShared(ctx context.Context, tx pgx.Tx, args Args, options ...Option) error {
-	return insert(ctx, tx, "", args, options)
+	return insert(ctx, tx, tenancy.Tenant{}, args, options)
 }
 
-func insert(ctx context.Context, tx pgx.Tx, tenant string, args Args, options []Option) error {
+func insert(ctx context.Context, tx pgx.Tx, tenant tenancy.Tenant, args Args, options []Option) error {
 	var i insertion
 	for _, option := range options {
 		option(&i)
@@ -55,8 +55,9 @@ func insert(ctx context.Context, tx pgx.Tx, tenant string, args Args, options []
 	stored, err := json.Marshal(args)
 	if err == nil {
 		_, err = tx.Exec(ctx, insertSQL+`
-			FROM (SELECT $1::text AS kind, $2::jsonb AS args, $3::text AS tenant, coalesce($4::timestamptz, now()) AS at, $5::boolean AS once) j`+
-			unlessThere, args.Kind(), string(stored), tenant, i.at, i.once)
+			FROM (SELECT $1::text AS kind, $2::jsonb AS args, $3::text AS tenant, coalesce($4::timestamptz, now()) AS at, $5::boolean AS once,
+				coalesce(nullif($6::bigint, 0), (SELECT id FROM public.tenants WHERE slug = $3)) AS tenant_id) j`+
+			unlessThere, args.Kind(), string(stored), tenant.Slug.String(), i.at, i.once, tenant.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
@@ -67,15 +68,17 @@ func insert(ctx context.Context, tx pgx.Tx, tenant string, args Args, options []
 // maxAttempts is after how many attempts a job is failed.
 const maxAttempts = "15"
 
-// insertSQL inserts jobs from rows j (kind, args, tenant, at, once). River's own
+// insertSQL inserts jobs from rows j (kind, args, tenant, at, once, tenant_id): the
+// id tells a tenant from the next that its slug is given to. River's own
 // insertion would lock a row that is there already until the transaction ends.
 // What is due within the interval of River's scheduler is made available at
 // once: it is run when it is due.
 const insertSQL = `
 	INSERT INTO public.river_job (kind, args, max_attempts, metadata, scheduled_at, state, unique_key, unique_states)
-	SELECT j.kind, j.args, ` + maxAttempts + `, CASE WHEN j.tenant = '' THEN '{}' ELSE jsonb_build_object('tenant', j.tenant) END, j.at,
+	SELECT j.kind, j.args, ` + maxAttempts + `, 
+		CASE WHEN j.tenant = '' THEN '{}' ELSE jsonb_build_object('tenant', j.tenant, 'tenant_id', j.tenant_id) END, j.at,
 		CASE WHEN j.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::public.river_job_state,
-		CASE WHEN j.once THEN sha256(convert_to(concat_ws(' ', j.kind, j.tenant, j.args::text), 'UTF8')) END,
+		CASE WHEN j.once THEN sha256(convert_to(concat_ws(' ', j.kind, j.tenant, j.tenant_id, j.args::text), 'UTF8')) END,
 		CASE WHEN j.once THEN B'11110001' END`
 
 // unlessThere goes with unique_states above: scheduled, running, retryable,

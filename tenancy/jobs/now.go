@@ -24,12 +24,12 @@ func RunNow(ctx context.Context, db *tenancy.DB, declared []Declared, kind strin
 		if err != nil {
 			return 0, fmt.Errorf("job %s: %w", kind, err)
 		}
-		owners := `SELECT slug FROM public.tenants WHERE status = 'active' AND $3 IN ('', slug)`
+		owners := `SELECT slug, id FROM public.tenants WHERE status = 'active' AND $3 IN ('', slug)`
 		if s.shared {
-			owners = `SELECT '' AS slug WHERE $3 = ''`
+			owners = `SELECT '' AS slug, NULL::bigint AS id WHERE $3 = ''`
 		}
 		inserted, err := db.System().Exec(ctx, insertSQL+`
-			FROM (SELECT $1::text AS kind, $2::jsonb AS args, t.slug AS tenant, now() AS at, true AS once FROM (`+owners+`) t) j`+
+			FROM (SELECT $1::text AS kind, $2::jsonb AS args, t.slug AS tenant, now() AS at, true AS once, t.id AS tenant_id FROM (`+owners+`) t) j`+
 			unlessThere, kind, string(args), only.String())
 		if err == nil && inserted.RowsAffected() > manyJobs {
 			_, err = db.System().Exec(ctx, `ANALYZE public.river_job`)

@@ -61,7 +61,7 @@ const catchUp = 36
 func dueSQL(shared bool) string {
 	owners := `public.tenants t WHERE t.status = 'active'`
 	if shared {
-		owners = `(SELECT '' AS slug) t`
+		owners = `(SELECT '' AS slug, NULL::bigint AS id) t`
 	}
 	return `
 	WITH passed AS MATERIALIZED (
@@ -73,7 +73,7 @@ func dueSQL(shared bool) string {
 		UPDATE public.job_schedules s SET done_until = passed.until FROM passed WHERE s.kind = $1
 	)` + insertSQL + `
 	FROM (
-		SELECT $1::text AS kind, $2::jsonb AS args, t.slug AS tenant, now() AS at, true AS once,
+		SELECT $1::text AS kind, $2::jsonb AS args, t.slug AS tenant, now() AS at, true AS once, t.id AS tenant_id,
 			floor(extract(epoch FROM since))::bigint AS since, floor(extract(epoch FROM until))::bigint AS until,
 			CASE WHEN t.slug = '' THEN 0 ELSE abs(hashtext(t.slug)::bigint) % $3::bigint END AS shift
 		FROM passed CROSS JOIN ` + owners + `) j

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -196,5 +197,47 @@ func TestPurge_OfAJobThatRuns(t *testing.T) {
 	await(t, "the next job is done", func() bool { return o.statuses(t, "globex")[jobs.Done] == 1 })
 	if counts := o.statuses(t, "acme"); len(counts) != 0 {
 		t.Errorf("%v are left", counts)
+	}
+}
+
+// again ends the tenant, drops all its data and gives its slug to another.
+func (o *harness) again(t testing.TB, name string) {
+	t.Helper()
+	slug := slugOf(t, name)
+	must(t, o.db.Cancel(t.Context(), slug))
+	must(t, o.db.Purge(t.Context(), slug))
+	must(t, o.db.Provision(t.Context(), slug))
+}
+
+// A job may have been inserted in a transaction that ended when its tenant was
+// purged already, and may still be running then: it is not the job of whoever has
+// the slug now.
+func TestPurge_AJobOfAFormerTenantDoesNotRunOnTheNext(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	acme := o.tenant(t, "acme")
+	must(t, o.db.InTx(acme, func(tx pgx.Tx) error {
+		must(t, jobs.Insert(acme, tx, note{"inserted"}))
+		o.again(t, "acme")
+		must(t, jobs.Insert(acme, tx, note{"inserted too"}))
+		return nil
+	}))
+	o.runDue(t, jobs.Handle(o.write))
+	if got := o.statuses(t, "acme"); got[jobs.Cancelled] != 2 {
+		t.Errorf("%v, want both cancelled", got)
+	}
+	o.again(t, "acme")
+	o.insert(t, o.tenant(t, "acme"), note{"running"})
+	var refused error
+	o.runDue(t, jobs.Handle(func(ctx context.Context, n note) error {
+		o.again(t, "acme")
+		refused = o.write(ctx, n)
+		return refused
+	}))
+	if !errors.Is(refused, tenancy.ErrTenantCancelled) {
+		t.Errorf("the running one: %v, want ErrTenantCancelled", refused)
+	}
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`); n != 0 {
+		t.Errorf("the next tenant has %d notes", n)
 	}
 }

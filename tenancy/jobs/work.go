@@ -62,9 +62,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[stored]) error {
 
 // attempt calls the handler, in a context of the job's tenant as it is now.
 func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant string, err error) {
-	var of struct {
-		Tenant string `json:"tenant"`
-	}
+	var of owner
 	if err := json.Unmarshal(job.Metadata, &of); err != nil {
 		return "", Permanent(fmt.Errorf("metadata: %w", err))
 	}
@@ -75,7 +73,7 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 	case !handler.shared && of.Tenant == "":
 		return "", Permanent(errors.New("the kind is a tenant's, and this job was inserted without one: use Insert"))
 	case !handler.shared:
-		if ctx, err = e.enter(ctx, of.Tenant); err != nil {
+		if ctx, err = e.enter(ctx, of); err != nil {
 			return of.Tenant, err
 		}
 	}
@@ -84,13 +82,24 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 	return of.Tenant, panics.AsError(func() error { return handler.run(ctx, job.EncodedArgs) })
 }
 
-// enter returns a context of the tenant, read fresh.
-func (e *Engine) enter(ctx context.Context, name string) (context.Context, error) {
-	slug, err := tenancy.ParseSlug(name)
+// owner is whose a job is, as its metadata has it.
+type owner struct {
+	Tenant   string `json:"tenant"`
+	TenantID int64  `json:"tenant_id"`
+}
+
+// enter returns a context of the tenant, read fresh. A job may have been inserted
+// in a transaction that ended when its tenant was purged already, and the slug
+// given again: it is not that one's.
+func (e *Engine) enter(ctx context.Context, of owner) (context.Context, error) {
+	slug, err := tenancy.ParseSlug(of.Tenant)
 	if err != nil {
 		return ctx, Permanent(err)
 	}
 	tenant, err := e.db.Tenant(ctx, slug)
+	if err == nil && of.TenantID != 0 && of.TenantID != tenant.ID {
+		err = tenancy.ErrUnknownTenant
+	}
 	if err != nil {
 		return ctx, err
 	}
