@@ -38,3 +38,6 @@ func (db *DB) LookupsWaiting() int { return db.lookups.Waiting() }
 func (db *DB) MigrateQuietly(ctx context.Context) (failed int, err error) {
 	return db.migrateQuietly(ctx)
 }
+
+// RequestsWaiting is how many wait for a connection of the lanes.
+func (db *DB) RequestsWaiting() int { return db.lanes.Waiting() }

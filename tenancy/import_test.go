@@ -48,7 +48,7 @@ func stocked(t *testing.T) (url string, db *tenancy.DB, dump string) {
 	url = pgtest.URL(t)
 	db = open(t, tenancy.Options{URL: url, Tenant: warehouse, Shared: kinds})
 	ctx := provision(t, db, "acme")
-	if err := db.SignedIn(ctx, slug(t, "acme"), "Pro's \"plan\"\n-- x", 0); err != nil {
+	if err := db.SignedIn(ctx, slug(t, "acme"), "Pro's \"plan\"\n-- x", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.InTx(ctx, func(tx pgx.Tx) error { _, err := tx.Exec(ctx, wares, pgx.QueryExecModeSimpleProtocol); return err }); err != nil {

@@ -94,7 +94,7 @@ func TestSessions_AWriteDoesNotWaitForLong(t *testing.T) {
 		"update":   func() error { return db.UpdateSession(acme, "acme", s) },
 		"sign out": func() error { return db.SignOut(acme, "acme") },
 		"end":      func() error { _, err := db.EndTenantSessions(acme, s.Tenant); return err },
-		"note":     func() error { return db.SignedIn(acme, s.Tenant, "Pro", 0) },
+		"note":     func() error { return db.SignedIn(acme, s.Tenant, "Pro", time.Now()) },
 	} {
 		writes.Go(func() {
 			if err := write(); !errors.Is(err, tenancy.ErrBusy) {

@@ -130,7 +130,7 @@ func (s *SSO) signIn(c echo.Context, slug tenancy.Slug, p session.Pending) error
 	if err != nil {
 		return err
 	}
-	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType, time.Since(p.AskedAt)); err != nil {
+	if err := s.DB.SignedIn(ctx, slug, p.User.PlanType, p.AskedAt); err != nil {
 		s.Log.ErrorContext(ctx, "sign-in not noted", "tenant", slug.String(), "error", err)
 	}
 	return c.Redirect(http.StatusSeeOther, p.ReturnTo)

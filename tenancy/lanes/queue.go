@@ -113,3 +113,10 @@ func (l *Lanes) serve() {
 		return ok
 	})
 }
+
+// Waiting is how many wait for a connection now.
+func (l *Lanes) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
