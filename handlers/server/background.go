@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"time"
+
+	"example.com/subproduct/tenancy/panics"
 )
 
 // The pause until Product.Background runs again after it has failed doubles from
@@ -21,7 +21,8 @@ func (a *app) background(ctx context.Context) {
 	pause := firstPause
 	for a.product.Background != nil && ctx.Err() == nil {
 		began := time.Now()
-		err := a.tryBackground(ctx)
+		// In a goroutine of ours a panic would take the server down.
+		err := panics.AsError(func() error { return a.product.Background(ctx, a.db) })
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -35,15 +36,4 @@ func (a *app) background(ctx context.Context) {
 		}
 		pause = min(2*pause, longestPause)
 	}
-}
-
-// tryBackground turns a panic into an error: in a goroutine of ours it would
-// take the server down.
-func (a *app) tryBackground(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return a.product.Background(ctx, a.db)
 }
