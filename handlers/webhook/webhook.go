@@ -34,14 +34,7 @@ type Receiver struct {
 
 // Deadline ends a delivery's context when the platform waits no longer, however
 // long it waits before Receive.
-func Deadline(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), answerTimeout)
-		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
-		return next(c)
-	}
-}
+func Deadline(next echo.HandlerFunc) echo.HandlerFunc { return web.Within(answerTimeout)(next) }
 
 // Receive answers POST /webhooks/platform after Deadline. One signature that is
 // well-formed is the price of reading the body; two are none. Whatever it
