@@ -77,10 +77,9 @@ func (m *Manager) open(c echo.Context) (context.Context, error) {
 }
 
 // Assume makes the request that of user, who came without a session.
-func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) error {
+func (m *Manager) Assume(c echo.Context, user User, tenant tenancy.Tenant) {
 	ctx := context.WithValue(c.Request().Context(), loadedKey{}, &loaded{})
 	c.SetRequest(c.Request().WithContext(signIn(c, ctx, user, tenant)))
-	return nil
 }
 
 // signIn is ctx with the user and the tenant. The user's plan is the registry's,
