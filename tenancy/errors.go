@@ -42,28 +42,6 @@ func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 // transaction, and so had no effect.
 func IsLockTimeout(err error) bool { return sqlState(err) == codeLockTimeout }
 
-// IsUnreachable reports whether err came from a database that is down, starting
-// or full, so that trying again may help. A database that answered and refused
-// is not unreachable, nor is one that this program refuses.
-func IsUnreachable(err error) bool {
-	state := sqlState(err)
-	var behind *BehindError
-	var names *NameError
-	switch {
-	case err == nil, errors.Is(err, ErrOldDatabase), errors.As(err, &behind), errors.As(err, &names):
-		return false
-	case state == "":
-		return true // no answer at all
-	}
-	const connectionException, insufficientResources, operatorIntervention = "08", "53", "57"
-	class := state[:2]
-	return class == connectionException || class == insufficientResources || class == operatorIntervention ||
-		state == codeLockTimeout
-}
-
-// isDown is IsUnreachable but for a wait for another transaction.
-func isDown(err error) bool { return IsUnreachable(err) && sqlState(err) != codeLockTimeout }
-
 func sqlState(err error) string {
 	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
 		return pgErr.Code

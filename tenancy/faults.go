@@ -27,7 +27,18 @@ func IsUnavailable(err error) bool {
 	if errors.As(err, &unconnected) || errors.As(err, &lost) || errors.Is(err, pgconn.ErrConnClosed) {
 		return true
 	}
+	return errors.Is(err, ErrReadOnly) || isFault(sqlState(err))
+}
+
+// IsUnreachable reports whether err came from a database that is down, starting,
+// full or busy, so that trying again may help. One that answered and refused is
+// not unreachable.
+func IsUnreachable(err error) bool {
 	state := sqlState(err)
+	return IsLockTimeout(err) || IsUnavailable(err) && (state == "" || isFault(state))
+}
+
+func isFault(state string) bool {
 	return state == codeReadOnly || len(state) == 5 && slices.Contains(faultClasses, state[:2])
 }
 

@@ -64,7 +64,7 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 			}
 			if err := f.oneOf(ctx, tx, next.position); err == nil {
 				done = append(done, next.slug)
-			} else if ctx.Err() != nil || isDown(err) && sqlState(err) != codeCancelled {
+			} else if ctx.Err() != nil || IsUnavailable(err) && sqlState(err) != codeCancelled {
 				return err
 			} else {
 				alone = append(alone, next.slug)

@@ -43,7 +43,7 @@ func (f *fleet) work(ctx context.Context) error {
 			f.unbegin()
 			after = from
 			_ = pause(ctx, lockedPause) // the next turn sees its end
-		case isDown(err):
+		case IsUnavailable(err):
 			return err
 		default:
 			if err := f.note(ctx, after.slug, err); err != nil {
@@ -84,7 +84,7 @@ func (f *fleet) retry(ctx context.Context, slug Slug) error {
 		return ctx.Err()
 	case sqlState(err) == codeLockTimeout && f.postpone(slug):
 		return nil
-	case isDown(err):
+	case IsUnavailable(err):
 		return err
 	}
 	return f.note(ctx, slug, err)

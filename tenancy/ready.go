@@ -49,7 +49,7 @@ func (db *DB) catchUp(ctx context.Context, t Tenant) error {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNotMigrated, err)
 		}
-		if err == nil || ctx.Err() != nil || isDown(err) {
+		if err == nil || ctx.Err() != nil || IsUnavailable(err) {
 			db.failures.Delete(t.Slug)
 			return err
 		}

@@ -53,7 +53,7 @@ func (a *app) prepare(ctx context.Context) error {
 		case err == nil:
 			steps = steps[1:]
 			continue
-		case errors.Is(err, errUnfit) || !tenancy.IsUnreachable(err):
+		case !tenancy.IsUnreachable(err):
 			return fmt.Errorf("cannot start: %w", err)
 		}
 		a.log.ErrorContext(ctx, "waiting for the database", "error", err)
