@@ -2,19 +2,13 @@ package sso
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
-)
 
-type sessionRow struct {
-	ID                   string
-	Current              bool
-	UserAgent            string
-	CreatedAt, ExpiresAt time.Time
-}
+	"example.com/subproduct/handlers/web"
+	"example.com/subproduct/tenancy"
+)
 
 // Signed shows where one is signed in.
 func (s *SSO) Signed(c echo.Context) error {
@@ -22,18 +16,17 @@ func (s *SSO) Signed(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]sessionRow, len(found))
-	for i, f := range found {
-		rows[i] = sessionRow{strconv.FormatInt(f.ID, 10), f.Current, browser(f.UserAgent), f.CreatedAt, f.ExpiresAt}
+	for i := range found {
+		found[i].UserAgent = browser(found[i].UserAgent)
 	}
-	return c.Render(http.StatusOK, "sessions.html", struct{ Sessions []sessionRow }{rows})
+	return c.Render(http.StatusOK, "sessions.html", struct{ Sessions []tenancy.Session }{found})
 }
 
 // Revoke ends one other session of the signed-in user.
 func (s *SSO) Revoke(c echo.Context) error {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	if err != nil || id <= 0 {
-		return echo.ErrNotFound
+	id, err := web.ID(c)
+	if err != nil {
+		return err
 	}
 	ended, err := s.Sessions.End(c.Request().Context(), id)
 	if err != nil {
