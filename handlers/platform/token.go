@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // ErrBadToken says that a token is not one of the platform's for this product,
@@ -77,10 +77,10 @@ func (v *Verifier) open(ctx context.Context, token string) ([]byte, error) {
 // inForce checks the registered claims (RFC 7519, section 4.1).
 func (v *Verifier) inForce(payload []byte, now time.Time) error {
 	var c struct {
-		Expires   *float64        `json:"exp"`
-		NotBefore *float64        `json:"nbf"`
-		IssuedAt  *float64        `json:"iat"`
-		Audience  json.RawMessage `json:"aud"`
+		Expires   *float64      `json:"exp"`
+		NotBefore *float64      `json:"nbf"`
+		IssuedAt  *float64      `json:"iat"`
+		Audience  *jwt.Audience `json:"aud"` // a string or a list of strings
 	}
 	if err := json.Unmarshal(payload, &c); err != nil {
 		return errors.New("no claims")
@@ -97,21 +97,8 @@ func (v *Verifier) inForce(payload []byte, now time.Time) error {
 		return errors.New("not valid yet")
 	case c.IssuedAt != nil && *c.IssuedAt > latest:
 		return errors.New("issued in the future")
-	case len(c.Audience) > 0 && string(c.Audience) != "null" && !slices.Contains(audiences(c.Audience), v.AppSlug):
+	case c.Audience != nil && !c.Audience.Contains(v.AppSlug):
 		return errors.New("for another audience")
 	}
 	return nil
-}
-
-// audiences reads aud, which is a string or a list of strings.
-func audiences(raw json.RawMessage) []string {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return []string{one}
-	}
-	var many []string
-	if json.Unmarshal(raw, &many) != nil {
-		return nil
-	}
-	return many
 }
