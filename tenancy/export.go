@@ -27,14 +27,14 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 		return ErrNoPgDump
 	}
 	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
-		row, snapshot, err := readExported(ctx, tx, slug)
+		t, snapshot, err := readExported(ctx, tx, slug)
 		if err != nil {
 			return err
 		}
 		if err := db.auditExport(ctx, slug); err != nil {
 			return err
 		}
-		return row.write(w, func() error { return db.dump(ctx, tool, slug, snapshot, w) })
+		return writeExported(w, t, func() error { return db.dump(ctx, tool, slug, snapshot, w) })
 	})
 	if err != nil {
 		return fmt.Errorf("export tenant %s: %w", slug, err)

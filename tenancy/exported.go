@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -19,19 +18,6 @@ var (
 	ErrCutOff      = errors.New("the file is cut off: its last line is missing; export the tenant again")
 )
 
-// exported is a tenant's registry row as the first line of an export has it,
-// fields named as the columns.
-type exported struct {
-	Slug          string     `json:"slug"`
-	Status        string     `json:"status"`
-	PlanType      string     `json:"plan_type"`
-	SchemaVersion int64      `json:"schema_version"`
-	CreatedAt     time.Time  `json:"created_at"`
-	UpdatedAt     time.Time  `json:"updated_at"`
-	CancelledAt   *time.Time `json:"cancelled_at"`
-	LastSignInAt  *time.Time `json:"last_sign_in_at"`
-}
-
 const (
 	firstWords = "-- Exported tenant: "
 	lastWords  = "-- End of tenant "
@@ -39,9 +25,8 @@ const (
 	maxFirstLine = 64 << 10
 )
 
-// readExported reads the row, and names the transaction's snapshot for pg_dump.
-func readExported(ctx context.Context, tx pgx.Tx, slug Slug) (e exported, snapshot string, err error) {
-	var t Tenant
+// readExported reads the tenant, and names the transaction's snapshot for pg_dump.
+func readExported(ctx context.Context, tx pgx.Tx, slug Slug) (t Tenant, snapshot string, err error) {
 	err = tx.QueryRow(ctx, `SELECT `+tenantColumns+`, pg_export_snapshot() FROM public.tenants WHERE slug = $1`, slug.s).
 		Scan(append(t.targets(), &snapshot)...)
 	switch {
@@ -50,13 +35,13 @@ func readExported(ctx context.Context, tx pgx.Tx, slug Slug) (e exported, snapsh
 	case err == nil && t.PurgingSince != nil:
 		err = ErrPurging
 	}
-	return exported{slug.s, t.Status, t.PlanType, t.SchemaVersion, t.CreatedAt, t.UpdatedAt, t.CancelledAt, t.LastSignInAt}, snapshot, err
+	return t, snapshot, err
 }
 
-// write writes an export: the row, what dump writes, and a last line, by which
-// Import knows that nothing is missing.
-func (e exported) write(w io.Writer, dump func() error) error {
-	row, err := json.Marshal(e)
+// writeExported writes an export: the tenant's registry row, what dump writes, and
+// a last line, by which Import knows that nothing is missing.
+func writeExported(w io.Writer, t Tenant, dump func() error) error {
+	row, err := json.Marshal(t)
 	if err == nil {
 		_, err = fmt.Fprintf(w, "%s%s\n-- `tenants import FILE` brings it back.\n\n", firstWords, row)
 	}
@@ -64,29 +49,27 @@ func (e exported) write(w io.Writer, dump func() error) error {
 		err = dump()
 	}
 	if err == nil {
-		_, err = io.WriteString(w, e.lastLine()+"\n")
+		_, err = io.WriteString(w, lastWords+t.Slug.s+"\n")
 	}
 	return err
 }
 
-func (e exported) lastLine() string { return lastWords + e.Slug }
-
 // parseExported reads the first line of an export and returns a reader of the
 // rest, which fails with ErrCutOff at an end that is not the export's.
-func parseExported(r io.Reader) (e exported, slug Slug, rest *complete, err error) {
+func parseExported(r io.Reader) (t Tenant, rest *complete, err error) {
 	buffered := bufio.NewReaderSize(r, maxFirstLine)
 	line, err := buffered.ReadSlice('\n')
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return e, slug, nil, err
+		return t, nil, err
 	}
 	row, ours := strings.CutPrefix(string(line), firstWords)
-	if !ours || json.Unmarshal([]byte(row), &e) != nil {
-		return e, slug, nil, ErrNotExported
+	if !ours {
+		return t, nil, ErrNotExported
 	}
-	if slug, err = ParseSlug(e.Slug); err != nil {
-		return e, slug, nil, fmt.Errorf("%w: %w", ErrNotExported, err)
+	if err := json.Unmarshal([]byte(row), &t); err != nil || t.Slug.IsZero() {
+		return t, nil, errors.Join(ErrNotExported, err)
 	}
-	return e, slug, &complete{r: buffered, last: "\n" + e.lastLine()}, nil
+	return t, &complete{r: buffered, last: "\n" + lastWords + t.Slug.s}, nil
 }
 
 // complete reads r and fails with ErrCutOff where r does not end with last.

@@ -27,17 +27,18 @@ var (
 // It returns ErrNotExported, ErrCutOff, ErrNewerExport, ErrTenantThere, ErrBusy,
 // ErrNoPsql, or what psql said.
 func (db *DB) Import(ctx context.Context, r io.Reader) (Slug, error) {
-	e, slug, body, err := parseExported(r)
+	t, body, err := parseExported(r)
+	slug := t.Slug
 	if err != nil {
 		return slug, err
 	}
-	if err = db.importable(ctx, slug, e.SchemaVersion); err == nil {
-		err = db.bring(ctx, e, slug, body)
+	if err = db.importable(ctx, slug, t.SchemaVersion); err == nil {
+		err = db.bring(ctx, t, body)
 	}
 	if err != nil {
 		return slug, fmt.Errorf("import tenant %s: %w", slug, err)
 	}
-	if e.SchemaVersion == db.tenant.latest {
+	if t.SchemaVersion == db.tenant.latest {
 		return slug, nil
 	}
 	if err := db.upgrade(ctx, slug); err != nil {
@@ -47,8 +48,9 @@ func (db *DB) Import(ctx context.Context, r io.Reader) (Slug, error) {
 }
 
 // bring has psql run an export.
-func (db *DB) bring(ctx context.Context, e exported, slug Slug, body *complete) error {
-	err := db.psql(ctx, e.before(slug), io.MultiReader(body, strings.NewReader(db.afterImport(ctx, slug))))
+func (db *DB) bring(ctx context.Context, t Tenant, body *complete) error {
+	slug := t.Slug
+	err := db.psql(ctx, beforeImport(t), io.MultiReader(body, strings.NewReader(db.afterImport(ctx, slug))))
 	switch {
 	case body.err != nil: // psql may have failed on what it broke off
 		return body.err
@@ -75,12 +77,12 @@ func (db *DB) importable(ctx context.Context, slug Slug, version int64) error {
 	return err
 }
 
-// before is the SQL that psql begins with. The row comes first, that of two
+// beforeImport is the SQL that psql begins with. The row comes first, that of two
 // imports the second fails before it has read its file.
-func (e exported) before(slug Slug) string {
-	row, _ := json.Marshal(e) // it was JSON
+func beforeImport(t Tenant) string {
+	row, _ := json.Marshal(t) // it was JSON
 	const columns = `slug, status, plan_type, schema_version, created_at, updated_at, cancelled_at, last_sign_in_at`
-	return beginLocked(slug) + `; INSERT INTO public.tenants (` + columns + `)
+	return beginLocked(t.Slug) + `; INSERT INTO public.tenants (` + columns + `)
 		SELECT ` + columns + ` FROM json_populate_record(NULL::public.tenants, '` + quoted(string(row)) + `')`
 }
 

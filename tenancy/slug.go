@@ -29,8 +29,13 @@ func ParseSlug(s string) (Slug, error) {
 
 func (s Slug) String() string { return s.s }
 
-// MarshalText is for JSON.
+// MarshalText is for JSON, as UnmarshalText is, which returns ErrBadSlug.
 func (s Slug) MarshalText() ([]byte, error) { return []byte(s.s), nil }
+
+func (s *Slug) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSlug(string(text))
+	return err
+}
 
 // IsZero reports whether s is no tenant.
 func (s Slug) IsZero() bool { return s.s == "" }
