@@ -55,7 +55,7 @@ type fleet struct {
 	tried   map[Slug]bool // those in work, and those that failed: once is enough
 	waited  map[Slug]int  // how often a tenant's tables were locked by somebody else
 	left    int           // how many this phase may still begin; below zero: no limit
-	inBatch int           // how many tenants a transaction migrates
+	inBatch int           // how many tenants a transaction migrates; 1: each is done alone
 }
 
 // MigrateTenants brings every tenant that is behind to this program's version,
@@ -67,7 +67,7 @@ type fleet struct {
 // an error of the database or the context; failures of tenants are no error.
 func (db *DB) MigrateTenants(ctx context.Context, o FleetOptions) (FleetResult, error) {
 	o.Jobs = cmp.Or(o.Jobs, 4)
-	f := &fleet{db: db, options: o, tried: map[Slug]bool{}, waited: map[Slug]int{}}
+	f := &fleet{db: db, options: o, tried: map[Slug]bool{}, waited: map[Slug]int{}, inBatch: 1}
 	behind, err := f.countBehind(ctx)
 	if err != nil {
 		return FleetResult{}, err
@@ -93,7 +93,7 @@ func (f *fleet) countBehind(ctx context.Context) (n int, err error) {
 func (f *fleet) run(ctx context.Context) error {
 	if canary := f.options.Canary; canary > 0 {
 		f.left = canary
-		if err := f.pass(ctx); err != nil {
+		if err := f.passes(ctx); err != nil {
 			return err
 		}
 		if len(f.failed) > 0 {
@@ -111,8 +111,8 @@ func (f *fleet) run(ctx context.Context) error {
 // elsewherePause is the wait for tenants that another process works on.
 const elsewherePause = 100 * time.Millisecond
 
-// passes goes over the tenants until none is behind but those that failed: one
-// that another process had in work may have been left by it.
+// passes goes over the tenants until none is behind but those that failed, or this
+// phase is over: one that another process had in work may have been left by it.
 func (f *fleet) passes(ctx context.Context) error {
 	for {
 		if err := f.pass(ctx); err != nil {
@@ -122,7 +122,7 @@ func (f *fleet) passes(ctx context.Context) error {
 			return fmt.Errorf("%w after %d failures", ErrStopped, len(f.failed))
 		}
 		behind, err := f.countBehind(ctx)
-		if err != nil || behind <= len(f.failed) {
+		if err != nil || behind <= len(f.failed) || f.over() {
 			return err
 		}
 		if err := pause(ctx, elsewherePause); err != nil {

@@ -24,8 +24,11 @@ const (
 )
 
 // batchSize is how many tenants fit into a transaction: 1 where none but alone
-// may be migrated, as on Citus.
+// may be migrated, as on Citus, and where each is to be counted.
 func (f *fleet) batchSize(ctx context.Context) (n int, err error) {
+	if !f.options.Only.IsZero() || f.options.MaxFailures > 0 {
+		return 1, nil
+	}
 	var relations int
 	var citus bool
 	err = f.db.pool.QueryRow(ctx, `
@@ -62,7 +65,9 @@ func (f *fleet) batch(ctx context.Context, after *position) (alone []Slug, err e
 			if !next.free || !f.try(next.slug) {
 				continue
 			}
-			if err := f.oneOf(ctx, tx, next.position); err == nil {
+			if f.inBatch == 1 {
+				alone = append(alone, next.slug)
+			} else if err := f.oneOf(ctx, tx, next.position); err == nil {
 				done = append(done, next.slug)
 			} else if ctx.Err() != nil || IsUnavailable(err) && sqlState(err) != codeCancelled {
 				return err
@@ -130,13 +135,24 @@ func (f *fleet) oneOf(ctx context.Context, tx pgx.Tx, at position) error {
 	return err
 }
 
-// alone migrates a tenant in a transaction of its own.
+// alone migrates a tenant in a transaction of its own. The tenant's lock, which is
+// not waited for, shares tenants out among runs, and with events and requests that
+// work on the tenant. It returns ErrBusy where somebody else has it, or was faster.
+// The registry row is not locked until the migration has run: a sign-in needs it.
 func (f *fleet) alone(ctx context.Context, slug Slug) error {
-	return f.db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
+	return f.db.transact(ctx, beginClaim, func(tx pgx.Tx) error {
 		if err := f.lead(ctx, tx); err != nil {
 			return err
 		}
-		return f.upgrade(ctx, tx, slug)
+		var wanted bool
+		err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, hashtext($2))`, LockKey, slug.s).Scan(&wanted)
+		if err == nil && wanted {
+			wanted, err = f.db.upgradeTenant(ctx, tx, slug)
+		}
+		if err == nil && !wanted {
+			err = ErrBusy
+		}
+		return err
 	})
 }
 
@@ -151,15 +167,6 @@ func (f *fleet) lead(ctx context.Context, tx pgx.Tx) error {
 	err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, -1)`, LockKey).Scan(&leads)
 	if err == nil && !leads {
 		err = ErrBusy
-	}
-	return err
-}
-
-// upgrade returns ErrBusy where another run was faster.
-func (f *fleet) upgrade(ctx context.Context, tx pgx.Tx, slug Slug) error {
-	wasBehind, err := f.db.upgradeTenant(ctx, tx, slug)
-	if err == nil && !wasBehind {
-		return ErrBusy
 	}
 	return err
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // pass has every worker go over the tenants once.
@@ -20,85 +18,59 @@ func (f *fleet) pass(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// work takes tenants in the order of the registry's index, in batches where
-// that is possible.
+// work takes tenants in the order of the registry's index, in batches where that
+// is possible.
 func (f *fleet) work(ctx context.Context) error {
-	if f.inBatch > 1 && f.options.Only.IsZero() && f.options.MaxFailures == 0 {
-		return f.workInBatches(ctx)
-	}
 	var after position
 	for f.begin() {
-		from := after
-		err := f.one(ctx, &after)
-		switch {
-		case errors.Is(err, errNoneLeft):
-			return nil
-		case after.slug.IsZero():
-			return err // no tenant could even be claimed
-		case errors.Is(err, ErrBusy):
-			f.unbegin() // somebody else has it
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case sqlState(err) == codeLockTimeout && f.postpone(after.slug):
-			f.unbegin()
-			after = from
-			_ = pause(ctx, lockedPause) // the next turn sees its end
-		case IsUnavailable(err):
-			return err
-		default:
-			if err := f.note(ctx, after.slug, err); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (f *fleet) workInBatches(ctx context.Context) error {
-	var after position
-	for {
 		alone, err := f.batch(ctx, &after)
+		counted := false
+		for i := 0; i < len(alone) && err == nil; i++ {
+			counted, err = f.one(ctx, alone[i])
+		}
+		if !counted {
+			f.unbegin()
+		}
 		switch {
 		case errors.Is(err, errNoneLeft):
 			return nil
 		case err != nil:
 			return err
 		}
-		for _, slug := range alone {
-			if err := f.retry(ctx, slug); err != nil {
-				return err
-			}
-		}
 	}
+	return nil
 }
 
-// retry migrates a tenant alone that failed in a batch. One whose tables are in
-// use is left for the next pass; so is one that somebody else has.
-func (f *fleet) retry(ctx context.Context, slug Slug) error {
-	err := f.alone(ctx, slug)
+// one migrates a tenant alone, and reports whether it counts now. One whose tables
+// are in use is left for the next pass; so is one that somebody else has.
+func (f *fleet) one(ctx context.Context, slug Slug) (counted bool, err error) {
+	err = f.alone(ctx, slug)
 	switch {
 	case errors.Is(err, ErrBusy):
 		f.untry(slug)
-		return nil
+		return false, nil
 	case ctx.Err() != nil:
-		return ctx.Err()
-	case sqlState(err) == codeLockTimeout && f.postpone(slug):
-		return nil
+		return false, ctx.Err()
+	case IsLockTimeout(err) && f.postpone(slug):
+		return false, nil
 	case IsUnavailable(err):
-		return err
+		return false, err
 	}
-	return f.note(ctx, slug, err)
+	return true, f.note(ctx, slug, err)
 }
 
 func (f *fleet) begin() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.left == 0 || f.left > 0 && len(f.failed) > 0 || f.tooMany() {
+	if f.over() {
 		return false
 	}
 	f.left--
 	return true
 }
+
+// over reports whether this phase begins no other tenant; f.mu is held.
+func (f *fleet) over() bool { return f.left == 0 || f.left > 0 && len(f.failed) > 0 || f.tooMany() }
 
 func (f *fleet) unbegin() {
 	f.mu.Lock()
@@ -106,12 +78,9 @@ func (f *fleet) unbegin() {
 	f.left++
 }
 
-const (
-	// A tenant's migration gives way to who uses its tables, and is tried so
-	// often before it counts as failed.
-	lockedTries = 8
-	lockedPause = 200 * time.Millisecond
-)
+// lockedTries is how often a tenant's migration gives way to who uses its tables,
+// before it counts as failed.
+const lockedTries = 8
 
 // postpone reports whether a tenant whose tables are in use is to be tried
 // again in this run.
@@ -174,26 +143,6 @@ var errNoneLeft = errors.New("no tenant is left")
 type position struct {
 	version int64
 	slug    Slug
-}
-
-// one migrates the next tenant after *after and moves it on. The tenant's lock,
-// which is not waited for, shares tenants out among runs, and with events and
-// requests that work on the tenant. The registry row is not locked until the
-// migration has run: a sign-in needs it.
-func (f *fleet) one(ctx context.Context, after *position) error {
-	from := *after
-	*after = position{}
-	return f.db.transact(ctx, beginClaim, func(tx pgx.Tx) error {
-		next, err := f.claim(ctx, tx, from, 1)
-		if err != nil {
-			return err
-		}
-		*after = next[0].position
-		if !next[0].free || !f.try(after.slug) {
-			return ErrBusy
-		}
-		return f.upgrade(ctx, tx, after.slug)
-	})
 }
 
 // working are the tenants that are tried or in work now.
