@@ -8,6 +8,7 @@ import (
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
+	"example.com/subproduct/tenancy/jobs"
 )
 
 // database has a line for each finding of the checkup.
@@ -46,15 +47,39 @@ func (d *Doctor) events(ctx context.Context) []Line {
 	if err != nil {
 		return warning("the inbox cannot be read: "+err.Error(), "run `migrate`")
 	}
-	line := Line{Status: OK, Detail: fmt.Sprintf("pending: %d; failed: %d", b.Pending, b.Failed)}
+	said := fmt.Sprintf("pending: %d; failed: %d", b.Pending, b.Failed)
 	if b.Pending > 0 {
-		line.Detail += fmt.Sprintf("; the oldest pending came %s ago", b.OldestPending.Round(time.Second))
+		said += fmt.Sprintf("; the oldest pending came %s ago", b.OldestPending.Round(time.Second))
 	}
 	switch {
 	case b.Failed > 0:
-		line.Status, line.Fix = Warning, "see `events list --status failed`, repair the cause, then `events retry --all-failed`"
+		return warning(said, "see `events list --status failed`, repair the cause, then `events retry --all-failed`")
 	case b.OldestPending > lateEvent:
-		line.Status, line.Fix = Warning, "see `events list --status pending` and `events show ID`; does a server run?"
+		return warning(said, "see `events list --status pending` and `events show ID`; does a server run?")
 	}
-	return []Line{line}
+	return ok(said)
+}
+
+// lateJob is from when on a job that is due is looked at.
+const lateJob = 15 * time.Minute
+
+// jobs is one line on the product's background jobs.
+func (d *Doctor) jobs(ctx context.Context) []Line {
+	c, err := jobs.Count(ctx, d.DB)
+	if err != nil {
+		return warning("the jobs cannot be read: "+err.Error(), "run `migrate`")
+	}
+	said := fmt.Sprintf("pending: %d; running: %d; failed: %d", c.Pending, c.Running, c.Failed)
+	var waited time.Duration
+	if c.OldestDue != nil {
+		waited = time.Since(*c.OldestDue)
+		said += fmt.Sprintf("; the first that is due has waited %s", waited.Round(time.Second))
+	}
+	switch {
+	case c.Failed > 0:
+		return warning(said, "see `jobs list --status failed`, repair the cause, then `jobs retry ID`")
+	case waited > lateJob:
+		return warning(said, "see `jobs list --status pending`; does a server run that knows them?")
+	}
+	return ok(said)
 }
