@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/url"
 	"slices"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // shortSecret is the length in bytes under which a secret may be guessed.
@@ -15,11 +17,12 @@ const shortSecret = 16
 // that the contract does not show.
 func (c Config) Warnings() (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	for _, s := range []struct {
-		name  string
-		value Secret
-	}{{"PLATFORM_API_KEY", c.PlatformAPIKey}, {"WEBHOOK_SECRET", c.WebhookSecret}, {"WEBHOOK_SECRET_PREVIOUS", c.WebhookSecretPrevious}} {
-		if n := len(s.value.Reveal()); n > 0 && n < shortSecret {
+	secrets := []namedSecret{
+		{"PLATFORM_API_KEY", c.PlatformAPIKey.Reveal()}, {"WEBHOOK_SECRET", c.WebhookSecret.Reveal()},
+		{"WEBHOOK_SECRET_PREVIOUS", c.WebhookSecretPrevious.Reveal()},
+	}
+	for _, s := range secrets {
+		if n := len(s.value); n > 0 && n < shortSecret {
 			warn("%s is short (under %d bytes): it might be guessed", s.name, shortSecret)
 		}
 	}
@@ -34,7 +37,25 @@ func (c Config) Warnings() (warnings []string) {
 			warn("TRUSTED_PROXIES trusts everybody: any client can give itself any address")
 		}
 	}
-	return slices.Concat(warnings, c.equalSecrets(), c.misspelt)
+	if parsed, err := pgx.ParseConfig(c.DatabaseURL.Reveal()); err == nil {
+		secrets = append(secrets, namedSecret{"the password in DATABASE_URL", parsed.Password})
+	}
+	return slices.Concat(warnings, equal(secrets), c.misspelt)
+}
+
+type namedSecret struct{ name, value string }
+
+// equal warns of secrets that are one: who learns it at one place has it for the
+// other.
+func equal(secrets []namedSecret) (warnings []string) {
+	names := map[string]string{} // by value
+	for _, s := range secrets {
+		if other := names[s.value]; other != "" && s.value != "" {
+			warnings = append(warnings, fmt.Sprintf("%s and %s are equal: give each a value of its own", other, s.name))
+		}
+		names[s.value] = s.name
+	}
+	return warnings
 }
 
 // inTheClear reports whether what goes to u leaves this machine unencrypted.
