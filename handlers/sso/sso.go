@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,19 @@ type SSO struct {
 	Log         *slog.Logger
 	// OnSignIn is the product's part of a sign-in; nil: there is none.
 	OnSignIn func(ctx context.Context, tx pgx.Tx, user session.User) error
+}
+
+// hook runs the product's part of a sign-in on the tenant's data. It returns
+// the product's error, or those of ForTenant and InTx.
+func (s *SSO) hook(ctx context.Context, slug tenancy.Slug, user session.User) error {
+	if s.OnSignIn == nil {
+		return nil
+	}
+	ctx, err := s.DB.ForTenant(ctx, slug.String())
+	if err != nil {
+		return err
+	}
+	return s.DB.InTx(ctx, func(tx pgx.Tx) error { return s.OnSignIn(ctx, tx, user) })
 }
 
 // loginLifetime is how long a browser may take at the platform's login page.
@@ -108,12 +122,7 @@ func (s *SSO) asked(c echo.Context) (returnTo string, asked bool) {
 // permitted says whether a status is one of those that may sign in; a platform
 // may spell it with other capitals.
 func (s *SSO) permitted(status string) bool {
-	for _, allowed := range s.Allowed {
-		if strings.EqualFold(allowed, status) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Allowed, func(allowed string) bool { return strings.EqualFold(allowed, status) })
 }
 
 // notAllowed is the answer to a status that may not sign in. It names it.
