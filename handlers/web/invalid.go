@@ -1,10 +1,13 @@
 package web
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -34,6 +37,25 @@ type Form struct {
 
 	Version string // of what it shows, see For
 	Changed bool   // that was changed meanwhile: Errors say to what
+}
+
+// FormOf is a form that shows what there is, ready to be changed. A nil pointer
+// is an empty field.
+func FormOf(id int64, fields map[string]any) Form {
+	f := Form{ID: id, Values: map[string]string{}}
+	for name, v := range fields {
+		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer {
+			if p.IsNil() {
+				continue
+			}
+			v = p.Elem().Interface()
+		}
+		if t, ok := v.(time.Time); ok {
+			v = t.UTC().Format(formTime + ":05")
+		}
+		f.Values[name] = fmt.Sprint(v)
+	}
+	return f
 }
 
 // Show renders the form in its page, as 422 where something is wrong with it, and
