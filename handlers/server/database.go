@@ -1,10 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
 	"os"
+	"os/user"
+	"strconv"
 
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/tenancy"
@@ -64,4 +67,15 @@ func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(
 	}
 	ctx = tenancy.WithActor(ctx, operator())
 	return c.withDatabase(ctx, conns, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })
+}
+
+// operator is who runs a command, as the audit log names them: user@host. A
+// container may know its user by number alone.
+func operator() string {
+	name := "uid-" + strconv.Itoa(os.Getuid())
+	if known, err := user.Current(); err == nil {
+		name = cmp.Or(known.Username, name)
+	}
+	host, _ := os.Hostname()
+	return name + "@" + cmp.Or(host, "unknown")
 }
