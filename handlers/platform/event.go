@@ -64,10 +64,10 @@ func findTenant(object map[string]json.RawMessage, fields []string) string {
 // lookup follows path through nested objects; nil when it leads nowhere.
 func lookup(object map[string]json.RawMessage, path []string) json.RawMessage {
 	raw := object[path[0]]
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) || len(path) == 1 {
-		if bytes.Equal(raw, []byte("null")) {
-			return nil
-		}
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	if len(path) == 1 {
 		return raw
 	}
 	var inner map[string]json.RawMessage
