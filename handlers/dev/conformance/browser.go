@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,11 +93,11 @@ func (c *check) do(client *http.Client, request *http.Request) answer {
 	defer cancel()
 	began := time.Now()
 	response, err := client.Do(request.WithContext(ctx))
-	must(plain(ctx, err))
+	must(simulator.Plain(ctx, err))
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode, header: response.Header, took: time.Since(began), from: request.URL}
 	a.body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	must(plain(ctx, err))
+	must(simulator.Plain(ctx, err))
 	c.noteLeaks(a)
 	return a
 }
@@ -112,14 +111,4 @@ func (w *walk) noteLeaks(a answer) {
 			w.mu.Unlock()
 		}
 	}
-}
-
-func plain(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errNoAnswer) {
-		return cause
-	}
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }

@@ -75,7 +75,7 @@ func (p *Platform) post(ctx context.Context, out outgoing) (a Attempt) {
 	response, err := p.outboundPost(ctx, out)
 	a.Took = time.Since(a.At)
 	if err != nil {
-		a.Error = plainError(ctx, err)
+		a.Error = Plain(ctx, err).Error()
 		return a
 	}
 	defer response.Body.Close()
@@ -105,15 +105,16 @@ func (p *Platform) outboundPost(ctx context.Context, out outgoing) (*http.Respon
 	return p.outbound.Do(request)
 }
 
-// plainError is an error without the address in it, which the reader knows.
-func plainError(ctx context.Context, err error) string {
-	if cause := context.Cause(ctx); errors.Is(cause, errTooSlow) {
-		return errTooSlow.Error()
+// Plain is a request's error without the address in it, which the reader knows;
+// where the request's time was over, it is what its context gives for the cause.
+func Plain(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return context.Cause(ctx)
 	}
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
 	}
-	return err.Error()
+	return err
 }
 
 // finish records the attempt and decides whether a retry follows.

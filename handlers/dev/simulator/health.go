@@ -46,7 +46,7 @@ func (p *Platform) Probe(ctx context.Context) Probe {
 		err = fmt.Errorf("status %d", probe.Status)
 	}
 	if probe.Healthy = err == nil; !probe.Healthy {
-		probe.Error = plainError(limited, err)
+		probe.Error = Plain(limited, err).Error()
 	}
 	if ctx.Err() == nil { // else it was the simulator that stopped
 		p.noteProbe(probe)
