@@ -13,6 +13,7 @@ import (
 
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/handlers/server"
 	"example.com/subproduct/tenancy/inbox"
 )
 
@@ -99,12 +100,9 @@ func TestPlan_ByTheSettingsAndWithTheProductsHandler(t *testing.T) {
 	}
 }
 
-// What was received before a sign-in is older than what that was told, however
-// late it is applied.
-func TestPlan_OfAnEventFromBeforeTheSignInIsLate(t *testing.T) {
-	t.Parallel()
-	p := fixture.Product()
-	var broken atomic.Bool
+// refusing is a product that applies no change of a plan while it is broken.
+func refusing() (p server.Product, broken *atomic.Bool) {
+	p, broken = fixture.Product(), new(atomic.Bool)
 	broken.Store(true)
 	p.Events["subscription.updated"] = inbox.Handler{Apply: func(context.Context, pgx.Tx, inbox.Event) error {
 		if broken.Load() {
@@ -112,6 +110,14 @@ func TestPlan_OfAnEventFromBeforeTheSignInIsLate(t *testing.T) {
 		}
 		return nil
 	}}
+	return p, broken
+}
+
+// What was received before a sign-in is older than what that was told, however
+// late it is applied.
+func TestPlan_OfAnEventFromBeforeTheSignInIsLate(t *testing.T) {
+	t.Parallel()
+	p, broken := refusing()
 	site := handlertest.Start(t, p, handlertest.Setup{})
 	site.Subscribe(t, "acme", handlertest.Plan("Pro"))
 	site.Event(t, "subscription.updated", "acme", planned("Basic"))
@@ -130,15 +136,7 @@ func TestPlan_OfAnEventFromBeforeTheSignInIsLate(t *testing.T) {
 // at last, they change nothing.
 func TestPlan_OfAnEventFromBeforeTheSubscriptionIsLate(t *testing.T) {
 	t.Parallel()
-	p := fixture.Product()
-	var broken atomic.Bool
-	broken.Store(true)
-	p.Events["subscription.updated"] = inbox.Handler{Apply: func(context.Context, pgx.Tx, inbox.Event) error {
-		if broken.Load() {
-			return errors.New("not yet")
-		}
-		return nil
-	}}
+	p, broken := refusing()
 	site := handlertest.Start(t, p, handlertest.Setup{})
 	site.Subscribe(t, "acme", handlertest.Plan("Pro"))
 	site.Event(t, "subscription.updated", "acme", planned("Basic"))
