@@ -92,20 +92,15 @@ type owner struct {
 // in a transaction that ended when its tenant was purged already, and the slug
 // given again: it is not that one's.
 func (e *Engine) enter(ctx context.Context, of owner) (context.Context, error) {
-	slug, err := tenancy.ParseSlug(of.Tenant)
+	entered, err := e.db.ForTenant(ctx, of.Tenant)
 	if err != nil {
-		return ctx, Permanent(err)
+		return nil, err
 	}
-	tenant, err := e.db.Tenant(ctx, slug)
+	tenant, err := tenancy.TenantFrom(entered)
 	if err == nil && of.TenantID != 0 && of.TenantID != tenant.ID {
 		err = tenancy.ErrUnknownTenant
 	}
-	if err != nil {
-		return ctx, err
-	}
-	ctx = tenancy.WithTenant(ctx, tenant)
-	_, err = tenancy.TenantFrom(ctx)
-	return ctx, err
+	return entered, err
 }
 
 // storable is an error whose text PostgreSQL can store: where River could not
