@@ -46,6 +46,7 @@ func (f *fleet) work(ctx context.Context) error {
 func (f *fleet) one(ctx context.Context, slug Slug) (counted bool, err error) {
 	err = f.alone(ctx, slug)
 	switch {
+	case err == nil: // it counts, also where ctx has ended since
 	case errors.Is(err, ErrBusy):
 		f.untry(slug)
 		return false, nil
