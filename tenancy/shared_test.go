@@ -45,7 +45,7 @@ func TestMigrateShared_KeepsTheTemplatesVersionsApart(t *testing.T) {
 	if err := db.CheckShared(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := pgtest.Query[string](t, url, `SELECT (SELECT version FROM public.template_migrations) || ' ' || (SELECT version FROM public.schema_migrations)`); got != "4 1" {
+	if got := pgtest.Query[string](t, url, `SELECT (SELECT version FROM public.template_migrations) || ' ' || (SELECT version FROM public.schema_migrations)`); got != "5 1" {
 		t.Errorf("versions %s, want the template's newest and 1", got)
 	}
 }
