@@ -37,9 +37,7 @@ func (e *Engine) insertDue(ctx context.Context) error {
 			return fmt.Errorf("schedule of %s: %w", s.kind, err)
 		}
 		seconds := int64(s.every.Seconds())
-		// A schedule that is new begins now.
-		_, err = e.system.Exec(ctx, `INSERT INTO public.job_schedules (kind, done_until) VALUES ($1, now()) ON CONFLICT DO NOTHING`, s.kind)
-		if err == nil {
+		if err = e.begin(ctx, s.kind, seconds); err == nil {
 			_, err = e.system.Exec(ctx, dueSQL(s.shared), s.kind, string(args), seconds, max(seconds/catchUp, 2*tickSeconds), tickSeconds/2)
 		}
 		if err != nil {
@@ -47,6 +45,23 @@ func (e *Engine) insertDue(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// begin has a schedule that is new begin now, and so one that is done for longer
+// than its interval ahead: the database's clock was ahead and is right again.
+// Without that its jobs would stay away until the wrong time comes.
+func (e *Engine) begin(ctx context.Context, kind string, seconds int64) error {
+	_, err := e.system.Exec(ctx, `INSERT INTO public.job_schedules (kind, done_until) VALUES ($1, now()) ON CONFLICT DO NOTHING`, kind)
+	if err != nil {
+		return err
+	}
+	ahead, err := e.system.Exec(ctx, `
+		UPDATE public.job_schedules SET done_until = now()
+		WHERE kind = $1 AND done_until > now() + make_interval(secs => $2::bigint)`, kind, seconds)
+	if ahead.RowsAffected() > 0 {
+		e.log.WarnContext(ctx, "jobs: a schedule was ahead of the database's clock, and begins again now", "kind", kind)
+	}
+	return err
 }
 
 // catchUp bounds what is inserted after a time in which no replica ran: of the

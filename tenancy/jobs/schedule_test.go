@@ -3,6 +3,8 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +113,32 @@ func TestSchedule_Every(t *testing.T) {
 		if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job WHERE metadata = '{}'`); n != c.want {
 			t.Errorf("since %s: %d jobs, want %d", c.doneUntil, n, c.want)
 		}
+	}
+}
+
+// A clock that was ahead and is right again leaves a schedule that is done until
+// a time to come: it begins again, and says so. Within its interval it waits.
+func TestSchedule_AClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	log := make(lines, 10)
+	e := o.engine(t, jobs.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, jobs.Shared(sweeps), jobs.Every(time.Hour, sweep{}))
+	for doneUntil, begins := range map[string]bool{`now() + interval '1 year'`: true, `now() + interval '50 minutes'`: false} {
+		pgtest.Exec(t, o.url, `DELETE FROM public.job_schedules; INSERT INTO public.job_schedules (kind, done_until) VALUES ('sweep', `+doneUntil+`)`)
+		must(t, e.InsertDue(t.Context()))
+		if got := pgtest.Query[bool](t, o.url, `SELECT done_until <= now() FROM public.job_schedules`); got != begins {
+			t.Errorf("done until %s: begins again: %v, want %v", doneUntil, got, begins)
+		}
+	}
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 0 || len(log) != 1 || !strings.Contains(<-log, "kind=sweep") {
+		t.Errorf("%d jobs, %d more lines in the log; want none, and one warning that names it", n, len(log))
+	}
+	pgtest.Exec(t, o.url, `UPDATE public.job_schedules SET done_until = now() - interval '1 hour'`) // an hour goes by
+	for range 37 {
+		must(t, e.InsertDue(t.Context()))
+	}
+	if n := pgtest.Query[int](t, o.url, `SELECT count(*) FROM public.river_job`); n != 1 {
+		t.Errorf("%d jobs in the hour after, want one", n)
 	}
 }
 
