@@ -12,18 +12,33 @@ import (
 // EachTenant calls fn once for every active tenant, one after the other by
 // slug, with a context on which InTx works for that tenant. An error of fn is
 // joined, with the slug, to what EachTenant returns and stops nobody else; the
-// end of ctx does stop it. A tenant that is made meanwhile may be left out.
+// end of ctx does stop it. A tenant that is made meanwhile may be left out. One
+// that is cancelled or purged meanwhile is left out: that is no error.
 func (db *DB) EachTenant(ctx context.Context, fn func(ctx context.Context) error) error {
 	var all []error
 	for t, err := range db.tenantsWith(ctx, `status = $1`, Active) {
 		if err != nil {
 			return errors.Join(append(all, err)...)
 		}
-		if err := fn(WithTenant(ctx, t)); err != nil {
+		if err := fn(WithTenant(ctx, t)); err != nil && !db.left(ctx, t.Slug, err) {
 			all = append(all, fmt.Errorf("tenant %s: %w", t.Slug, err))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// left reports whether err came of a tenant that is active no more. It asks for
+// that afresh: fn may have had the error of another tenant.
+func (db *DB) left(ctx context.Context, slug Slug, err error) bool {
+	if !isGone(err) && !errors.Is(err, ErrSchemaMissing) {
+		return false
+	}
+	_, err = db.ForTenant(ctx, slug.s)
+	return isGone(err)
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, ErrTenantCancelled) || errors.Is(err, ErrUnknownTenant)
 }
 
 // tenantsWith are the tenants for which the condition on $1 holds, by slug.
