@@ -263,22 +263,23 @@ func TestTenants_TheLifeOfOne(t *testing.T) {
 	do(flags.ErrUsage)
 }
 
-// What prints no JSON says so before it does anything, and does nothing.
-func TestCommands_RefuseJSONWhereThereIsNone(t *testing.T) {
+// A flag of another subcommand is refused before anything is done, and says which
+// one takes it.
+func TestCommands_RefuseFlagsThatTheyWouldIgnore(t *testing.T) {
 	t.Parallel()
-	for _, args := range []string{"provision acme", "cancel acme", "restore acme", "export acme", "import FILE", "purge acme --yes"} {
-		if _, err := call(t, nil, tenants, nil, append(strings.Fields(args), "--json")...); !errors.Is(err, flags.ErrUsage) {
-			t.Errorf("tenants %s: %v", args, err)
-		}
-	}
-	for _, args := range []string{"retry 1", "retry --all-failed", "retry --ignored news"} {
-		if err := commands.Events(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, flags.ErrUsage) {
-			t.Errorf("events %s: %v", args, err)
-		}
-	}
-	for _, args := range []string{"retry 1", "cancel 1", "run chore"} {
-		if err := commands.Jobs(nil)(t.Context(), nil, append(strings.Fields(args), "--json"), io.Discard); !errors.Is(err, flags.ErrUsage) {
-			t.Errorf("jobs %s: %v", args, err)
+	for command, run := range map[string]func(context.Context, *tenancy.DB, []string, io.Writer) error{
+		"tenants": commands.Tenants, "events": commands.Events(nil), "jobs": commands.Jobs(nil)} {
+		for _, args := range map[string][]string{
+			"tenants": {"list --yes", "show acme --output x", "provision acme --json", "cancel acme --yes", "restore acme --json", "export acme --json",
+				"import FILE --json", "purge acme --yes --json"},
+			"events": {"list --ignored x", "list --all-failed", "show 1 --limit 2", "retry 1 --json", "retry --all-failed --json",
+				"retry --ignored news --status failed", "ignore 1 --all-failed"},
+			"jobs": {"show 1 --tenant acme", "retry 1 --tenant acme", "retry 1 --json", "cancel 1 --status failed", "run chore --json", "run chore --limit 5"},
+		}[command] {
+			err := run(t.Context(), nil, strings.Fields(args), io.Discard)
+			if !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), ", which goes with ") {
+				t.Errorf("%s %s: %v", command, args, err)
+			}
 		}
 	}
 }

@@ -14,6 +14,10 @@ import (
 
 const eventsUsage = "events list [--status pending|done|failed|ignored] [--limit N] [--json] | show ID [--json] | retry ID | retry --all-failed | retry --ignored TYPE | ignore ID"
 
+var eventsTake = flags.Takes{
+	"list": {"status", "limit", "json"}, "show": {"json"}, "retry": {"all-failed", "ignored"}, "ignore": {},
+}
+
 type eventsFlags struct {
 	status          string
 	limit           int
@@ -40,12 +44,14 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
 	words, err := flags.Parse(set, args, stdout)
-	if err != nil {
-		return err
+	if err == nil {
+		err = eventsTake.Check(set, words)
 	}
 	switch {
-	case f.json && len(words) > 0 && (words[0] == "retry" || words[0] == "ignore"):
-		return noJSON("events", words[0])
+	case err != nil:
+		return err
+	case f.allFailed && f.ignored != "":
+		return flags.Refuse("--all-failed and --ignored are two things to do: one at a time")
 	case len(words) == 1 && words[0] == "list":
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 1 && words[0] == "retry" && f.allFailed:

@@ -253,7 +253,7 @@ func TestEvents_Ignore(t *testing.T) {
 func TestEvents_WrongCalls(t *testing.T) {
 	t.Parallel()
 	m := newMailbox(t)
-	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed", "ignore", "ignore x"} {
+	for _, args := range []string{"", "nonsense", "list 7", "list --status lost", "list --limit 0", "list --nonsense", "show", "show x", "show 1 2", "retry", "retry x", "retry 1 --all-failed", "retry --all-failed --ignored good", "ignore", "ignore x"} {
 		if err := commands.Events(m.handlers)(t.Context(), m.db, strings.Fields(args), &bytes.Buffer{}); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("events %s: %v, want a usage error", args, err)
 		}

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +14,11 @@ import (
 	"example.com/subproduct/tenancy/jobs"
 )
 
-const jobsUsage = "jobs list [--status pending|running|done|failed|cancelled] [--limit N] [--json] | show ID [--json] | retry ID | cancel ID | run NAME [--tenant SLUG]"
+const jobsUsage = "jobs list [--status pending|running|done|failed|cancelled] [--tenant SLUG] [--limit N] [--json] | show ID [--json] | retry ID | cancel ID | run NAME [--tenant SLUG]"
+
+var jobsTake = flags.Takes{
+	"list": {"status", "tenant", "limit", "json"}, "show": {"json"}, "retry": {}, "cancel": {}, "run": {"tenant"},
+}
 
 type jobsFlags struct {
 	status, tenant string
@@ -30,10 +35,13 @@ func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, d
 		var f jobsFlags
 		set := flags.New("jobs", jobsUsage)
 		set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
-		set.StringVar(&f.tenant, "tenant", "", "run: for this tenant alone")
+		set.StringVar(&f.tenant, "tenant", "", "list, run: those of this tenant alone")
 		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 		words, err := flags.Parse(set, args, stdout)
+		if err == nil {
+			err = jobsTake.Check(set, words)
+		}
 		if err != nil {
 			return err
 		}
@@ -43,8 +51,6 @@ func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, d
 
 func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, words []string, stdout io.Writer) error {
 	switch {
-	case f.json && len(words) > 0 && slices.Contains([]string{"retry", "cancel", "run"}, words[0]):
-		return noJSON("jobs", words[0])
 	case len(words) == 1 && words[0] == "list":
 		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
 	case len(words) == 2 && words[0] == "run":
@@ -72,7 +78,11 @@ func (f jobsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) e
 	if !slices.Contains(statuses, f.status) || f.limit < 1 {
 		return flags.Refuse(jobsUsage)
 	}
-	found, err := jobs.List(ctx, db, f.status, f.limit)
+	only, err := f.only(ctx, db)
+	if err != nil {
+		return err
+	}
+	found, err := jobs.List(ctx, db, only, f.status, f.limit)
 	if err != nil {
 		return err
 	}
@@ -83,16 +93,9 @@ func (f jobsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) e
 }
 
 func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, name string, stdout io.Writer) error {
-	var only tenancy.Slug
-	if f.tenant != "" {
-		slug, err := tenancy.ParseSlug(f.tenant)
-		if err != nil {
-			return flags.Refuse("%v", err)
-		}
-		if _, err := db.Tenant(ctx, slug); err != nil {
-			return err
-		}
-		only = slug
+	only, err := f.only(ctx, db)
+	if err != nil {
+		return err
 	}
 	var declared []jobs.Declared
 	if declare != nil {
@@ -103,10 +106,25 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 		return flags.Refuse("no schedule is called %q; there are: %v", name, names)
 	}
 	n, err := jobs.RunNow(ctx, db, declared, name, only)
-	if err == nil {
+	switch {
+	case errors.Is(err, jobs.ErrSharedSchedule):
+		return flags.Usage(err)
+	case err == nil:
 		_, err = fmt.Fprintf(stdout, "jobs that are run by the next server that looks: %d\n", n)
 	}
 	return err
+}
+
+// only is the tenant of --tenant, the zero Slug where it was not said.
+func (f jobsFlags) only(ctx context.Context, db *tenancy.DB) (slug tenancy.Slug, err error) {
+	if f.tenant == "" {
+		return slug, nil
+	}
+	if slug, err = tenancy.ParseSlug(f.tenant); err != nil {
+		return slug, flags.Refuse("%v", err)
+	}
+	_, err = db.Tenant(ctx, slug)
+	return slug, err
 }
 
 func (f jobsFlags) show(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {

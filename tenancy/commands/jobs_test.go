@@ -26,6 +26,11 @@ type chore struct{ Fails bool }
 
 func (chore) Kind() string { return "chore" }
 
+// sweep is a job of no tenant.
+type sweep struct{}
+
+func (sweep) Kind() string { return "sweep" }
+
 func chores(*tenancy.DB) []jobs.Declared {
 	return []jobs.Declared{
 		jobs.Handle(func(_ context.Context, c chore) error {
@@ -35,6 +40,8 @@ func chores(*tenancy.DB) []jobs.Declared {
 			return nil
 		}),
 		jobs.EveryTenant(time.Hour, chore{}),
+		jobs.Shared(func(context.Context, sweep) error { return nil }),
+		jobs.Every(time.Hour, sweep{}),
 	}
 }
 
@@ -192,12 +199,47 @@ func TestJobs_RunASchedule(t *testing.T) {
 	}
 }
 
+// --tenant lists the jobs of one tenant: not those of others, nor the shared ones.
+func TestJobs_ListOfOneTenant(t *testing.T) {
+	t.Parallel()
+	db := household(t)
+	must(t, db.Provision(t.Context(), slugOf(t, "globex")))
+	for _, args := range [][]string{{"run", "chore", "--tenant", "globex"}, {"run", "sweep"}} {
+		if _, err := runJobs(t, db, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"pending pending pending failed done": nil, "pending failed done": {"--tenant", "acme"}, "pending": {"--tenant", "globex"},
+		"failed": {"--tenant", "acme", "--status", "failed"}, "": {"--tenant", "globex", "--status", "failed"},
+	} {
+		if _, got := listed(t, db, args...); got != want {
+			t.Errorf("%v: %q, want %q", args, got, want)
+		}
+	}
+	if _, err := runJobs(t, db, "list", "--tenant", "nobody"); !errors.Is(err, tenancy.ErrUnknownTenant) {
+		t.Errorf("of nobody: %v", err)
+	}
+}
+
+// What is no tenant's cannot be run for one, and says so.
+func TestJobs_RunASharedScheduleForOneTenant(t *testing.T) {
+	t.Parallel()
+	db := household(t)
+	if _, err := runJobs(t, db, "run", "sweep", "--tenant", "acme"); !errors.Is(err, flags.ErrUsage) || !errors.Is(err, jobs.ErrSharedSchedule) {
+		t.Errorf("%v, want to be told that it is shared", err)
+	}
+	if out, err := runJobs(t, db, "run", "sweep"); err != nil || !strings.HasSuffix(out, ": 1\n") {
+		t.Errorf("without the tenant: %q, %v", out, err)
+	}
+}
+
 func TestJobs_WrongCalls(t *testing.T) {
 	t.Parallel()
 	db := household(t)
 	for _, args := range [][]string{
 		nil, {"list", "x"}, {"list", "--status", "retryable"}, {"list", "--limit", "0"}, {"show"}, {"show", "x"}, {"drop", "1"},
-		{"run"}, {"run", "sweep"}, {"run", "chore", "--tenant", "/"}, {"--nonsense"},
+		{"run"}, {"run", "sweeps"}, {"list", "--tenant", "/"}, {"run", "chore", "--tenant", "/"}, {"--nonsense"},
 	} {
 		if err := commands.Jobs(chores)(t.Context(), db, args, io.Discard); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("%v: %v, want ErrUsage", args, err)

@@ -15,6 +15,10 @@ import (
 
 const tenantsUsage = "tenants list | show SLUG | provision SLUG | cancel SLUG | restore SLUG | export SLUG [--output FILE] | import FILE | purge SLUG --yes"
 
+var tenantsTake = flags.Takes{
+	"list": {"json"}, "show": {"json"}, "provision": {}, "cancel": {}, "restore": {}, "export": {"output"}, "import": {}, "purge": {"yes"},
+}
+
 type tenantsFlags struct {
 	json, yes bool
 	output    string
@@ -28,6 +32,9 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
 	words, err := flags.Parse(set, args, stdout)
+	if err == nil {
+		err = tenantsTake.Check(set, words)
+	}
 	if err != nil {
 		return err
 	}
@@ -36,9 +43,6 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	}
 	if len(words) != 2 {
 		return flags.Refuse(tenantsUsage)
-	}
-	if f.json && words[0] != "show" {
-		return noJSON("tenants", words[0])
 	}
 	if words[0] == "import" {
 		return importTenant(ctx, db, words[1], stdout)

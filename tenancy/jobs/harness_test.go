@@ -109,7 +109,7 @@ func (o *harness) write(ctx context.Context, n note) error {
 // only is the one job that there is, as Show has it.
 func (o *harness) only(t testing.TB) jobs.Record {
 	t.Helper()
-	list, err := jobs.List(t.Context(), o.db, "", 10)
+	list, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, "", 10)
 	must(t, err)
 	if len(list) != 1 {
 		t.Fatalf("%d jobs, want one: %+v", len(list), list)

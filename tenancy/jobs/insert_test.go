@@ -74,7 +74,7 @@ func TestInsertShared_HasNoTenant(t *testing.T) {
 	o.insert(t, acme, sweep{})
 	o.insertShared(t, note{"lost"})
 	o.runDue(t, shared, jobs.Handle(o.write))
-	failed, err := jobs.List(t.Context(), o.db, jobs.Failed, 10)
+	failed, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, jobs.Failed, 10)
 	if err != nil || len(failed) != 2 || tenants != 1 {
 		t.Errorf("%d jobs that were inserted by the wrong call failed, want 2: %+v, %v", len(failed), failed, err)
 	}
@@ -160,10 +160,10 @@ func TestInsert_ThroughAPooler(t *testing.T) {
 	await(t, "the schedules are kept", func() bool { return pgtest.Query[int](t, url, `SELECT count(*) FROM public.job_schedules`) == 2 })
 	must(t, o.db.Cancel(t.Context(), slugOf(t, "acme")))
 	await(t, "the job is marked as done", func() bool {
-		list, err := jobs.List(t.Context(), o.db, jobs.Done, 10)
+		list, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, jobs.Done, 10)
 		return err == nil && len(list) == 1
 	})
-	if list, err := jobs.List(t.Context(), o.db, jobs.Cancelled, 10); err != nil || len(list) != 1 {
+	if list, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, jobs.Cancelled, 10); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v; want one cancelled", list, err)
 	}
 }

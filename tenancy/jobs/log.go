@@ -39,6 +39,8 @@ var (
 	ErrNotRetryable = errors.New("the job cannot be run again: it is running, or the same job is pending")
 	ErrFinished     = errors.New("the job is finished")
 	ErrNoSchedule   = errors.New("no such schedule")
+	// ErrSharedSchedule says that a schedule has no job of one tenant.
+	ErrSharedSchedule = errors.New("the schedule is shared by all tenants: run it without one")
 )
 
 // status is ours for River's, which has three kinds of pending.
@@ -47,10 +49,12 @@ const status = `CASE state WHEN 'running' THEN 'running' WHEN 'completed' THEN '
 
 const columns = `id, kind, metadata->>'tenant', ` + status + `, attempt, errors[array_upper(errors, 1)]->>'error', created_at, scheduled_at, finalized_at`
 
-// List returns up to limit jobs, newest first; with a status only those.
-func List(ctx context.Context, db *tenancy.DB, only string, limit int) ([]Record, error) {
+// List returns up to limit jobs, newest first: of one tenant, or of all and the
+// shared ones (the zero Slug); with a status only those.
+func List(ctx context.Context, db *tenancy.DB, of tenancy.Slug, only string, limit int) ([]Record, error) {
 	rows, _ := db.System().Query(ctx, `
-		SELECT `+columns+`, '', '[]'::jsonb FROM public.river_job WHERE $1 = '' OR `+status+` = $1 ORDER BY id DESC LIMIT $2`, only, limit)
+		SELECT `+columns+`, '', '[]'::jsonb FROM public.river_job
+		WHERE ($1 = '' OR metadata->>'tenant' = $1) AND ($2 = '' OR `+status+` = $2) ORDER BY id DESC LIMIT $3`, of.String(), only, limit)
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Record])
 }
 

@@ -14,11 +14,15 @@ const manyJobs = 1000
 
 // RunNow inserts the jobs of a schedule as if their time had come: of every active
 // tenant, or of one (the zero Slug stands for all). A tenant whose last one is
-// not finished gets none. It returns how many it inserted, or ErrNoSchedule.
+// not finished gets none. It returns how many it inserted, or ErrNoSchedule, or
+// ErrSharedSchedule for one tenant of a schedule that has no tenants.
 func RunNow(ctx context.Context, db *tenancy.DB, declared []Declared, kind string, only tenancy.Slug) (int64, error) {
 	for _, s := range declared {
 		if s.kind != kind || s.run != nil {
 			continue
+		}
+		if s.shared && !only.IsZero() {
+			return 0, fmt.Errorf("%s: %w", kind, ErrSharedSchedule)
 		}
 		args, err := json.Marshal(s.args)
 		if err != nil {

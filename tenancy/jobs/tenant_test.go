@@ -18,7 +18,7 @@ import (
 // statuses counts the tenant's jobs by status.
 func (o *harness) statuses(t testing.TB, tenant string) map[string]int {
 	t.Helper()
-	list, err := jobs.List(t.Context(), o.db, "", 100)
+	list, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, "", 100)
 	must(t, err)
 	counts := map[string]int{}
 	for _, job := range list {
