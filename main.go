@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"example.com/subproduct/handlers"
 	"example.com/subproduct/handlers/config"
@@ -25,9 +27,13 @@ func main() { os.Exit(execute(handlers.Product())) }
 func execute(p server.Product) int {
 	ctx, stop := server.Signals(context.Background())
 	defer stop()
-	err := run(ctx, p, os.Args[1:], os.LookupEnv, os.Stdout)
+	out := &output{Writer: os.Stdout}
+	err := run(ctx, p, os.Args[1:], os.LookupEnv, out)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		err = out.failed() // what was asked for may have been lost
+	}
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return 0
 	case errors.Is(err, flags.ErrUsage):
 		fmt.Fprintln(os.Stderr, program()+": "+err.Error())
@@ -39,6 +45,30 @@ func execute(p server.Product) int {
 
 // program is what this program is called by.
 func program() string { return filepath.Base(os.Args[0]) }
+
+// output keeps the first error of writing to it: few who print ask for one.
+type output struct {
+	io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.Writer.Write(p)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		return nil
+	}
+	return fmt.Errorf("not all of the output could be written: %w", o.err)
+}
 
 // command is one word of the command line.
 type command struct {

@@ -53,12 +53,21 @@ func (p *process) text() string { p.mu.Lock(); defer p.mu.Unlock(); return p.out
 
 func start(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
+	return startInto(t, nil, dir, env, args...)
+}
+
+// startInto has its standard output go elsewhere.
+func startInto(t *testing.T, elsewhere io.Writer, dir string, env []string, args ...string) *process {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &process{Cmd: exec.Command(exe, args...)}
 	p.Dir, p.Stdout, p.Stderr = dir, p, p
+	if elsewhere != nil {
+		p.Stdout = elsewhere
+	}
 	p.Env = append([]string{"TEST_AS_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -210,6 +219,26 @@ func TestHelp_OfEveryCommand(t *testing.T) {
 	p := start(t, t.TempDir(), nil, "tenants", "--help")
 	if err := p.Wait(); err != nil || !strings.Contains(p.text(), "-yes") {
 		t.Errorf("tenants --help: %v\n%s", err, p.text())
+	}
+}
+
+// Output that cannot be written is lost: no command ends as if it was read.
+func TestOutput_ThatCannotBeWrittenIsAFailure(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("there is no device that is always full:", err)
+	}
+	defer full.Close()
+	env := []string{"DATABASE_URL=" + pgtest.URL(t), "FIXTURE_GREETING=Hello"}
+	for _, args := range []string{
+		"help", "version", "migrate --help", "migrate", "migrate --status", "tenants provision acme", "tenants list", "tenants cancel acme", "tenants restore acme",
+	} {
+		p := startInto(t, full, t.TempDir(), env, strings.Fields(args)...)
+		_ = p.Wait()
+		if code := p.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.text(), "no space left on device") {
+			t.Errorf("%s: exit %d, want 1 and why: %s", args, code, p.text())
+		}
 	}
 }
 
