@@ -426,6 +426,19 @@ func execSQL(t *testing.T, url, sql string) {
 	}
 }
 
+// With --json who was not compared is on standard error: the document keeps its
+// shape.
+func TestMigrate_DriftAsJSONSaysWhoWasNotCompared(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	behind(t, url, 1)
+	var document bytes.Buffer
+	p := startInto(t, &document, t.TempDir(), []string{"DATABASE_URL=" + url, "FIXTURE_GREETING=Hello"}, "migrate", "--drift", "--json")
+	if err := p.Wait(); err != nil || document.String() != "[]\n" || !strings.Contains(p.text(), "behind: 200;") {
+		t.Errorf("%v: %s and on standard error %s", err, &document, p.text())
+	}
+}
+
 // 2,000 tenants of which one is broken, and a `migrate` that is killed ten
 // times: each tenant is at its old or its new version at any moment, and in the
 // end all are as an undisturbed run makes them.

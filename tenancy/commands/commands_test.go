@@ -224,6 +224,37 @@ func TestDrift_NamesEveryDifference(t *testing.T) {
 	}
 }
 
+// Who is at another version is not compared, which is said: silence would pass for
+// a clean answer.
+func TestDrift_SaysHowManyWereNotCompared(t *testing.T) {
+	t.Parallel()
+	url, newer := fleetOf(t, 3)
+	if _, err := call(t, newer, migrate, nil, "--tenant", "t1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		db       *tenancy.DB
+		compared int
+		want     string
+	}{{open(t, url, one), 1, "ahead of this program: 1;"}, {newer, 2, "behind: 2;"}} {
+		text, err := call(t, c.db, migrate, nil, "--drift")
+		if want := fmt.Sprintf("no tenant at version %d differs", c.compared); err != nil || !strings.Contains(text, want) ||
+			!strings.Contains(text, c.want) || strings.Count(text, "not compared") != 1 {
+			t.Errorf("no %q in %s, %v", c.want, text, err)
+		}
+		var found []tenancy.Drift
+		if _, err := call(t, c.db, migrate, &found, "--drift", "--json"); err != nil || len(found) != 0 {
+			t.Errorf("as JSON: %v, %v", found, err)
+		}
+	}
+	if _, err := call(t, newer, migrate, nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := call(t, newer, migrate, nil, "--drift"); err != nil || strings.Contains(text, "not compared") {
+		t.Errorf("of all: %s, %v", text, err)
+	}
+}
+
 func TestTenants_TheLifeOfOne(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)

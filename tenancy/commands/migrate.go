@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/commands/flags"
@@ -168,28 +167,4 @@ func remark(version, target int64) string {
 		return "  ahead of this program"
 	}
 	return ""
-}
-
-func migrateDrift(ctx context.Context, db *tenancy.DB, f migrateFlags, w io.Writer) error {
-	found := []tenancy.Drift{}
-	if err := db.FindDrift(ctx, f.fleet.Jobs, func(d tenancy.Drift) { found = append(found, d) }); err != nil {
-		return err
-	}
-	slices.SortStableFunc(found, func(a, b tenancy.Drift) int { return strings.Compare(a.Slug, b.Slug) })
-	if f.json {
-		if err := printJSON(w, found); err != nil {
-			return err
-		}
-	} else {
-		for _, d := range found {
-			fmt.Fprintln(w, d)
-		}
-	}
-	if len(found) > 0 {
-		return fmt.Errorf("%w: %d differences from the schema of version %d", ErrFailed, len(found), db.LatestVersion())
-	}
-	if !f.json {
-		fmt.Fprintf(w, "no tenant at version %d differs from it\n", db.LatestVersion())
-	}
-	return nil
 }
