@@ -25,8 +25,16 @@ const purgeBatch = 50
 // what hangs on it. One that was interrupted is finished by the next call;
 // until then the tenant can be neither restored nor provisioned (ErrPurging).
 // It returns ErrUnknownTenant or ErrActive when there is nothing that may be
-// purged.
+// purged, and ErrBusy where somebody uses the tenant's tables.
 func (db *DB) Purge(ctx context.Context, slug Slug) error {
+	err := db.purge(ctx, slug)
+	if IsLockTimeout(err) {
+		return fmt.Errorf("purge tenant %s: somebody is using its tables: run it again (%w)", slug, ErrBusy)
+	}
+	return err
+}
+
+func (db *DB) purge(ctx context.Context, slug Slug) error {
 	if err := db.beginPurge(ctx, slug); err != nil {
 		return err
 	}
