@@ -20,7 +20,8 @@ var ErrNoPgDump = errors.New("pg_dump is not installed: it comes with PostgreSQL
 
 // Export writes one tenant to w for Import: its registry row as a comment, then
 // its schema and data as pg_dump's SQL, both from one snapshot. It returns
-// ErrUnknownTenant, ErrPurging or ErrNoPgDump.
+// ErrUnknownTenant, ErrPurging or ErrNoPgDump. An export that this program could
+// not import again is made, with a warning in the log.
 func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	tool, err := exec.LookPath("pg_dump")
 	if err != nil {
@@ -34,12 +35,21 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 		if err := db.auditExport(ctx, slug); err != nil {
 			return err
 		}
+		db.warnNewer(ctx, t)
 		return writeExported(w, t, func() error { return db.dump(ctx, tool, slug, snapshot, w) })
 	})
 	if err != nil {
 		return fmt.Errorf("export tenant %s: %w", slug, err)
 	}
 	return nil
+}
+
+// warnNewer warns of an export that importable would refuse.
+func (db *DB) warnNewer(ctx context.Context, t Tenant) {
+	if t.SchemaVersion > db.tenant.latest {
+		db.log.WarnContext(ctx, "the tenant's schema is newer than this program, which cannot import this export again: keep the newer program with it",
+			"tenant", t.Slug.String(), "version", t.SchemaVersion, "newest_known", db.tenant.latest)
+	}
 }
 
 // beginSnapshot opens a transaction that waits for as long as pg_dump takes.

@@ -1,9 +1,12 @@
 package tenancy_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"log/slog"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -357,6 +360,29 @@ func TestImport_HowPsqlIsCalled(t *testing.T) {
 	purge(t, db, "acme")
 	if _, err := db.Import(t.Context(), strings.NewReader(dump)); !errors.Is(err, tenancy.ErrNoPsql) {
 		t.Errorf("without psql: %v", err)
+	}
+}
+
+// An export that this program could not import is made all the same, and the log
+// says so.
+func TestExport_OfANewerTenantIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for _, c := range []struct {
+		tenant fs.FS
+		warned bool
+	}{
+		{files("000001_a.up.sql", "CREATE TABLE a ()", "000002_b.up.sql", "CREATE TABLE b ()"), false},
+		{files("000001_a.up.sql", "CREATE TABLE a ()"), true},
+	} {
+		var log bytes.Buffer
+		db := open(t, tenancy.Options{URL: url, Tenant: c.tenant, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		provision(t, db, "acme")
+		log.Reset()
+		export(t, db, "acme")
+		if got := strings.Contains(log.String(), "cannot import this export"); got != c.warned {
+			t.Errorf("warned: %v, want %v:\n%s", got, c.warned, &log)
+		}
 	}
 }
 
