@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -19,14 +20,35 @@ func ETag(of any) (string, error) {
 	return `"` + hex.EncodeToString(sum[:16]) + `"`, nil
 }
 
-// Tagged answers what there is as JSON, with its ETag.
+// Tagged answers what there is as JSON, with its ETag. A GET or HEAD whose
+// If-None-Match has that tag is answered 304 without a body: the client has it.
 func Tagged(c echo.Context, status int, what any) error {
 	tag, err := ETag(what)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("ETag", tag)
+	reads := c.Request().Method == http.MethodGet || c.Request().Method == http.MethodHead
+	if reads && status == http.StatusOK && isAsked(weak(c.Request().Header.Values("If-None-Match")), tag) {
+		return c.NoContent(http.StatusNotModified)
+	}
 	return c.JSON(status, what)
+}
+
+// weak are tags for the weak comparison (RFC 9110, section 8.8.3.2): ours are all
+// strong, and those of a client need not be.
+func weak(lists []string) []string {
+	return []string{strings.ReplaceAll(strings.Join(lists, ","), `W/"`, `"`)}
+}
+
+// isAsked reports whether a header's lists of tags have this one, or any.
+func isAsked(lists []string, tag string) bool {
+	for t := range strings.SplitSeq(strings.Join(lists, ","), ",") {
+		if t = strings.TrimSpace(t); t == tag || t == "*" {
+			return true
+		}
+	}
+	return false
 }
 
 // IfMatch returns an error that is answered 412 when the request was made for
@@ -46,10 +68,8 @@ func IfMatch(c echo.Context, current any) error {
 	if err != nil {
 		return err
 	}
-	for t := range strings.SplitSeq(strings.Join(asked, ","), ",") {
-		if t = strings.TrimSpace(t); t == tag || t == "*" {
-			return nil
-		}
+	if isAsked(asked, tag) {
+		return nil
 	}
 	return &changedError{current}
 }

@@ -81,3 +81,30 @@ func TestIfMatch_IsForTheStateThatWasRead(t *testing.T) {
 		}
 	}
 }
+
+// A client that has what there is gets no body, if it only reads; one that asks
+// for a state that is gone gets what there is now.
+func TestTagged_WhatTheClientHasIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	state := map[string]string{"title": "a"}
+	tag, _ := web.ETag(state)
+	for _, c := range []struct {
+		method, asked string
+		status, want  int
+	}{
+		{http.MethodGet, "", 200, 200}, {http.MethodGet, tag, 200, 304}, {http.MethodHead, tag, 200, 304},
+		{http.MethodGet, `"x", ` + tag, 200, 304}, {http.MethodGet, "W/" + tag, 200, 304}, {http.MethodGet, "*", 200, 304},
+		{http.MethodGet, `"x", W/"y"`, 200, 200}, {http.MethodGet, strings.Trim(tag, `"`), 200, 200},
+		{http.MethodPatch, tag, 200, 200}, {http.MethodPost, "*", 201, 201}, {http.MethodGet, tag, 202, 202},
+	} {
+		said := httptest.NewRecorder()
+		asks := httptest.NewRequestWithContext(t.Context(), c.method, "/", nil)
+		if c.asked != "" {
+			asks.Header.Set("If-None-Match", c.asked)
+		}
+		err := web.Tagged(echo.New().NewContext(asks, said), c.status, state)
+		if err != nil || said.Code != c.want || said.Header().Get("ETag") != tag || (said.Body.Len() == 0) != (c.want == 304) {
+			t.Errorf("%s, If-None-Match %s: %d %q, want %d; %v", c.method, c.asked, said.Code, said.Body, c.want, err)
+		}
+	}
+}
