@@ -21,7 +21,7 @@ func (a *app) background(ctx context.Context) {
 	pause := firstPause
 	for a.product.Background != nil && ctx.Err() == nil {
 		began := time.Now()
-		// In a goroutine of ours a panic would take the server down.
+		// A panic in a goroutine of ours would take the server down.
 		err := panics.AsError(func() error { return a.product.Background(ctx, a.db) })
 		if err == nil || ctx.Err() != nil {
 			return

@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,6 +80,27 @@ func TestDeliver_AFailedEventHealsByItself(t *testing.T) {
 	if n := d.effects(t, "acme"); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
+}
+
+// A handler that ends its goroutine has failed, and holds nothing.
+func TestDeliver_AHandlerThatEndsItsGoroutine(t *testing.T) {
+	t.Parallel()
+	var exits atomic.Bool
+	exits.Store(true)
+	d := newHarness(t, quick, inbox.Handlers{"shaky": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+		if exits.Load() {
+			runtime.Goexit()
+		}
+		return recordEffect(ctx, tx, e)
+	}}})
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	id := d.want(t, inbox.FailedOnce, "shaky", "acme", "")
+	if said := d.lastError(t, id); !strings.Contains(said, "runtime.Goexit") {
+		t.Errorf("%q, want to be told why", said)
+	}
+	exits.Store(false)
+	d.run(t)
+	d.awaitStatus(t, id, "done")
 }
 
 func TestDeliver_AttemptsAreCapped(t *testing.T) {

@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,27 @@ func TestWork_FailsIsRetriedAndFailsForGood(t *testing.T) {
 		if !strings.HasPrefix(job.Errors[i].Error, want) {
 			t.Errorf("attempt %d: %q, want %q", i+1, job.Errors[i].Error, want)
 		}
+	}
+}
+
+// A handler that ends its goroutine fails, as one that panics, and leaves the only
+// slot to the next job.
+func TestWork_AHandlerThatEndsItsGoroutine(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	acme := o.tenant(t, "acme")
+	o.insert(t, acme, note{"exits"})
+	o.insert(t, acme, note{"x"})
+	o.start(t, jobs.Options{Slots: 1, Shutdown: time.Second}, jobs.Handle(func(ctx context.Context, n note) error {
+		if n.Text == "exits" {
+			runtime.Goexit()
+		}
+		return o.write(ctx, n)
+	}))
+	await(t, "the next job has run", func() bool { return pgtest.Query[int](t, o.url, `SELECT count(*) FROM tenant_acme.notes`) == 1 })
+	kept := pgtest.Query[string](t, o.url, `SELECT errors[1]->>'error' FROM public.river_job WHERE args->>'Text' = 'exits'`)
+	if !strings.Contains(kept, "runtime.Goexit") {
+		t.Errorf("%q, want to be told why", kept)
 	}
 }
 
