@@ -4,7 +4,8 @@
 //
 // Pages work without JavaScript, and the content security policy allows no inline
 // script or style: looks come from static/app.css, which lists its classes at the
-// top.
+// top. Scripts of your own are files of static/, and run with Scripts: true in
+// handlers/product.go (see handlers/server/RECIPES.md).
 //
 // A file whose name begins with _ is no page but a part, which every page may show:
 // {{template "_part.html" .}}. Of the template's own there is _pager.html.

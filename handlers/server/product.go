@@ -35,6 +35,9 @@ type Product struct {
 	Templates fs.FS
 	Funcs     template.FuncMap // functions of the pages, beside asset and date
 	Static    fs.FS            // the assets; but for *.go and *.md all are served
+	// Scripts lets pages run the scripts of Static, and those fetch from this
+	// server alone. Without it they run none. What is inline never runs.
+	Scripts bool
 
 	TenantSchema fs.FS // migrations of each tenant's schema
 	SharedSchema fs.FS // migrations of the tables that all tenants share

@@ -106,7 +106,7 @@ func (a *app) newEcho() error {
 		web.Log(a.log, a.errors),
 		measure,
 		web.Recover,
-		web.Headers(a.config.PlatformURL, a.config.Secure()),
+		web.Headers(a.config.PlatformURL, a.config.Secure(), a.product.Scripts),
 		web.NoReferrer(callbackPath),
 		sameOrigin,
 	})

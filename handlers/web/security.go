@@ -8,15 +8,11 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Headers sets what every answer carries. Pages are private and run nothing: no
-// script at all, styles and pictures from here. Forms may lead to the platform,
-// since one that is sent when the session has ended is redirected there.
-func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
-	policy := strings.Join([]string{
-		"default-src 'none'", "style-src 'self'", "img-src 'self'", "font-src 'self'",
-		"form-action 'self' " + platform.Scheme + "://" + platform.Host,
-		"base-uri 'none'", "frame-ancestors 'none'",
-	}, "; ")
+// Headers sets what every answer carries. Pages are private: styles and pictures
+// from here, and with scripts, files of scripts from here too, which may fetch
+// from here; else no script at all.
+func Headers(platform *url.URL, secure, scripts bool) echo.MiddlewareFunc {
+	policy := contentPolicy(platform, scripts)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			c.Set(secureKey, secure)
@@ -34,6 +30,20 @@ func Headers(platform *url.URL, secure bool) echo.MiddlewareFunc {
 			return next(c)
 		}
 	}
+}
+
+// contentPolicy is the content security policy. Forms may lead to the platform,
+// since one that is sent when the session has ended is redirected there.
+func contentPolicy(platform *url.URL, scripts bool) string {
+	policy := []string{
+		"default-src 'none'", "style-src 'self'", "img-src 'self'", "font-src 'self'",
+		"form-action 'self' " + platform.Scheme + "://" + platform.Host,
+		"base-uri 'none'", "frame-ancestors 'none'",
+	}
+	if scripts {
+		policy = append(policy, "script-src 'self'", "connect-src 'self'")
+	}
+	return strings.Join(policy, "; ")
 }
 
 // NoReferrer keeps addresses of the path, which carry a code, from being told to
