@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -46,5 +48,27 @@ func TestPages_AProductReplacesThem(t *testing.T) {
 	}
 	if page := shown(t, p, "preparing.html", struct{ Tenant, URL string }{"acme", "/"}); page != "one moment, acme" {
 		t.Errorf("the page is %q", page)
+	}
+}
+
+// An error page of a product's own has what README.md says.
+func TestPages_AnErrorPageOfAProductsOwn(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`(?s)- An .error\.html. of your own.*?\n- `).Find(readme)
+	fields := regexp.MustCompile("`(\\.[A-Z][A-Za-z.]+)`").FindAllStringSubmatch(string(said), -1)
+	page := `{{define "main"}}`
+	for _, field := range fields {
+		page += "[{{" + field[1] + "}}]"
+	}
+	p := fixture.Product()
+	p.Templates = fstest.MapFS{"layout.html": {Data: []byte(`{{template "main" .}}`)}, "error.html": {Data: []byte(page + `{{end}}`)}}
+	answer := handlertest.Start(t, p, handlertest.Setup{}).Browser(t).Get("/nowhere")
+	want := "[404][Not Found][There is nothing at this address.][][][][][Fixture][/nowhere][]["
+	if len(fields) < 11 || !strings.HasPrefix(answer.Body, want) {
+		t.Errorf("%d fields; the page is %q, want %q", len(fields), answer.Body, want)
 	}
 }

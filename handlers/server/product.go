@@ -30,8 +30,9 @@ type Product struct {
 
 	// Templates are the pages, *.html. One of the same name as a page of the
 	// template (layout, error, preparing, sessions, switch) replaces that page;
-	// the forms of a switch page send .Data.Nonce as their field nonce. Those named
-	// _*.html are parts, which every page may show.
+	// the forms of a switch page send .Data.Nonce as their field nonce, and what an
+	// error page is given stands in README.md. Those named _*.html are parts, which
+	// every page may show.
 	Templates fs.FS
 	Funcs     template.FuncMap // functions of the pages, beside asset and date
 	Static    fs.FS            // the assets; but for *.go and *.md all are served
