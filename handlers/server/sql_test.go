@@ -27,7 +27,7 @@ var elsewhere = regexp.MustCompile(`(?i)\btenant_[a-z0-9_-]*"?\s*\.|\b(public|pg
 // never part of it, and names no schema.
 func TestArchitecture_SQLOfHandlersIsConstantAndNamesNoSchema(t *testing.T) {
 	t.Parallel()
-	packages := listed(t)
+	packages := listed(t, binary)
 	product := packages[module+"/handlers"]
 	fset := token.NewFileSet()
 	var files []*ast.File
@@ -46,7 +46,7 @@ func TestArchitecture_SQLOfHandlersIsConstantAndNamesNoSchema(t *testing.T) {
 // What the test above refuses, and what it lets by.
 func TestArchitecture_BuiltSQLIsFound(t *testing.T) {
 	t.Parallel()
-	packages := listed(t)
+	packages := listed(t, binary)
 	for statement, want := range map[string]bool{
 		`tx.Exec(ctx, "SELECT " + "1")`: false, "tx.Query(ctx, `SELECT a FROM ` + table)": false, `tx.QueryRow(ctx, "SELECT $1", typed)`: false,
 		`batch.Queue("SELECT $1", typed)`: false, `tx.Exec(ctx, "UPDATE t SET role = $1 WHERE public", typed)`: false,
