@@ -1,6 +1,6 @@
 // Package handlers is the product: its name, its routes, its pages, its API, and
 // what it does when the platform sends an event. The files in this folder are
-// yours to change; the folders below it are the template's (see README.md).
+// yours to change, and so are folders of your own below it (see README.md).
 package handlers
 
 import (

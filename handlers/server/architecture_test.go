@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"go/ast"
 	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -182,14 +180,7 @@ func reached(t types.Type) (given []string) {
 func connections(t *testing.T, packages map[string]goPackage, p goPackage) (found []string) {
 	t.Helper()
 	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
-	}
+	files := parsed(t, fset, p)
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	config := types.Config{Importer: importFrom(packages, fset)}
 	if _, err := config.Check(p.ImportPath, fset, files, info); err != nil {

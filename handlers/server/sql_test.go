@@ -23,24 +23,33 @@ var sends = map[string]int{"Exec": 1, "Query": 1, "QueryRow": 1, "Prepare": 2, "
 var elsewhere = regexp.MustCompile(`(?i)\btenant_[a-z0-9_-]*"?\s*\.|\b(public|pg_temp\w*)"?\s*\.|\bsearch_path\b|\bset_config\b|` +
 	`(^|;)\s*(re)?set\s+(local\s+|session\s+)*(role|session|all)\b|\bsession_authorization\b`)
 
-// The SQL of the product's handlers is constant, so that what a user typed is
+// The SQL of the product's packages is constant, so that what a user typed is
 // never part of it, and names no schema.
 func TestArchitecture_SQLOfHandlersIsConstantAndNamesNoSchema(t *testing.T) {
 	t.Parallel()
 	packages := listed(t, binary)
-	product := packages[module+"/handlers"]
-	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range product.GoFiles {
-		file, err := parser.ParseFile(fset, filepath.Join(product.Dir, name), nil, parser.SkipObjectResolution)
+	for path, p := range packages {
+		if !ofProduct(path) {
+			continue
+		}
+		fset := token.NewFileSet()
+		for _, found := range unsafeSQL(t, packages, fset, parsed(t, fset, p)) {
+			t.Error(found)
+		}
+	}
+}
+
+// parsed are the files of a package.
+func parsed(t *testing.T, fset *token.FileSet, p goPackage) (files []*ast.File) {
+	t.Helper()
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
 	}
-	for _, found := range unsafeSQL(t, packages, fset, files) {
-		t.Error(found)
-	}
+	return files
 }
 
 // What the test above refuses, and what it lets by.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/labstack/echo/v4"
-	"golang.org/x/text/language" // a module that the template does not ask for
 
+	"example.com/subproduct/handlers/words"
 	"example.com/subproduct/tenancy"
 )
 
@@ -34,7 +34,7 @@ func (o orders) page(c echo.Context) error {
 	return c.Render(http.StatusOK, "orders.html", struct {
 		Orders   []order
 		Language string
-	}{found, language.English.String()})
+	}{found, words.Language()})
 }
 
 func (o orders) list(c echo.Context) error {

@@ -58,6 +58,7 @@ func TestUpgrade_TakesTheTemplateOverAndLeavesTheProduct(t *testing.T) {
 			"README.md":           strings.Replace(content(t, dir, "README.md"), "Say it.", "Bills for Acme.", 1),
 			".env.example":        "# Settings.\nAPP_SLUG=acme-billing\nPLATFORM_API_KEY=change-me\nWEBHOOK_SECRET=change-me\n",
 			"templates/home.html": "mine\n",
+			"handlers/pdf/pdf.go": "package pdf\n",
 		})
 		commit(t, dir, "mine")
 		release(t, template, later())
@@ -74,6 +75,7 @@ func TestUpgrade_TakesTheTemplateOverAndLeavesTheProduct(t *testing.T) {
 			"handlers/web/new.go":              "package web\n\nimport _ \"" + own + "/handlers/server\"\n",
 			"tenancy/schema/000002_new.up.sql": "CREATE TABLE new (id int);\n",
 			"templates/home.html":              "mine\n",
+			"handlers/pdf/pdf.go":              "package pdf\n",
 		} {
 			if got := content(t, dir, path); got != want {
 				t.Errorf("%s: %s is\n%s\nwant\n%s", name, path, got, want)
