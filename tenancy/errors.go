@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"errors"
+	"regexp"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -16,6 +17,9 @@ const (
 	codeRestrict      = "23001" // the same of ON DELETE RESTRICT, from PostgreSQL 18 on
 	codeUnique        = "23505"
 	codeCheck         = "23514"
+	codeNotNull       = "23502"
+	codeTooLong       = "22001" // for varchar(n)
+	codeOutOfRange    = "22003"
 	codeReadOnly      = "25006"
 	codeCancelled     = "57014" // also by statement_timeout
 	// Only beginActive divides.
@@ -37,6 +41,20 @@ func IsForeignKey(err error) bool {
 
 // IsCheck reports whether err is a violation of a CHECK constraint.
 func IsCheck(err error) bool { return sqlState(err) == codeCheck }
+
+// IsBadValue reports whether err is a value that its column does not take: one
+// that a CHECK refuses, that is too long or out of range, or is missing.
+func IsBadValue(err error) bool {
+	switch sqlState(err) {
+	case codeCheck, codeNotNull, codeTooLong, codeOutOfRange:
+		return true
+	}
+	return err != nil && unsendable.MatchString(err.Error())
+}
+
+// unsendable is a whole number that is out of range, which pgx finds before it
+// sends it, and has no error for.
+var unsendable = regexp.MustCompile(`failed to encode args\[\d+\]: .* is (greater than maximum|less than minimum) value for int[248]$`)
 
 // IsLockTimeout reports whether a statement has waited too long for another
 // transaction, and so had no effect.

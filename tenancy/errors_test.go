@@ -23,3 +23,26 @@ func TestIsForeignKey_OfADeletionThatIsRestricted(t *testing.T) {
 		t.Errorf("%v, want a violation of a foreign key", err)
 	}
 }
+
+// Whatever way a column is tightened, what it refuses is a bad value; other errors
+// are none.
+func TestIsBadValue_OfAColumnThatIsTightened(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: files("000001_books.up.sql", `
+		CREATE TABLE books (id bigint PRIMARY KEY, title varchar(5) NOT NULL, price numeric(4,2) CHECK (price > 0), pages integer)`)})
+	acme := provision(t, db, "acme")
+	const insert = `INSERT INTO books (id, title, price, pages) VALUES (1, $1, $2::text::numeric, $3)`
+	for name, args := range map[string][]any{
+		"against a check": {"Emma", "-1", 1}, "too long": {"Persuasion", "1", 1}, "missing": {nil, "1", 1},
+		"a price out of range": {"Emma", "100", 1}, "pages out of range": {"Emma", "1", int64(3_000_000_000)}, "too few": {"Emma", "1", int64(-3_000_000_000)},
+	} {
+		if _, err := db.Exec(acme, insert, args...); !tenancy.IsBadValue(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, args := range map[string][]any{"right": {"Emma", "1", 1}, "there already": {"Emma", "1", 1}, "no number": {"Emma", "x", 1}, "no text": {"Emma", "1", "is"}} {
+		if _, err := db.Exec(acme, insert, args...); tenancy.IsBadValue(err) {
+			t.Errorf("%s: %v is a bad value", name, err)
+		}
+	}
+}

@@ -23,5 +23,6 @@ func errorAnswers() []web.ErrorAnswer {
 		{When: tenancy.IsUnavailable, Status: http.StatusServiceUnavailable, Sentence: "The database does not answer right now. Try again in a moment."},
 		{When: tenancy.IsForeignKey, Status: http.StatusConflict, Sentence: "Something else refers to this, or this refers to something that is not there."},
 		{When: tenancy.IsUnique, Status: http.StatusConflict, Sentence: "This is there already."},
+		{When: tenancy.IsBadValue, Status: http.StatusUnprocessableEntity, Sentence: "A value is not allowed here."},
 	}
 }
