@@ -56,9 +56,10 @@ func (c CLI) Migrate(ctx context.Context, args []string) error {
 	return c.onDatabase(ctx, commands.MigrateJobs(args), args, commands.Migrate)
 }
 
-// Tenants is the command `tenants`: see commands.Tenants.
+// Tenants is the command `tenants`: see commands.Tenants. To provision runs the
+// product's OnProvision.
 func (c CLI) Tenants(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Tenants)
+	return c.onDatabase(ctx, commandConns, args, commands.Tenants, "provision")
 }
 
 // Events is the command `events`: see commands.Events.
@@ -70,9 +71,10 @@ func (c CLI) Events(ctx context.Context, args []string) error {
 	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
 }
 
-// Jobs is the command `jobs`: see commands.Jobs.
+// Jobs is the command `jobs`: see commands.Jobs. To run a schedule's jobs asks
+// the product for their arguments.
 func (c CLI) Jobs(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Jobs(c.Product.Jobs))
+	return c.onDatabase(ctx, commandConns, args, commands.Jobs(c.Product.Jobs), "run")
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It

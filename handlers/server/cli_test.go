@@ -38,13 +38,31 @@ func TestCLI_ACommandOfTheProducts(t *testing.T) {
 	}
 }
 
-// What a product requires is asked for together with what the template does.
-func TestCLI_TheProductsSettingsAreNamedToo(t *testing.T) {
+// What a product requires is asked for together with what the template does, where
+// code of the product's runs; an operator's look at the data needs none of it.
+func TestCLI_TheProductsSettingsAreAskedForWhereItsCodeRuns(t *testing.T) {
 	t.Parallel()
-	c, _ := commandLine(nil)
-	err := c.Tenants(t.Context(), []string{"list"})
-	if !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "FIXTURE_GREETING is not set") {
-		t.Errorf("%v", err)
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Subscribe(t, "acme")
+	c, _ := commandLine(map[string]string{"DATABASE_URL": site.Database})
+	for _, call := range []struct {
+		run  func(context.Context, []string) error
+		args string
+	}{
+		{c.Jobs, "list"}, {c.Events, "list"}, {c.Tenants, "list"}, {c.Tenants, "cancel acme"}, {c.Tenants, "restore acme"}, {c.Migrate, "--status"}, {c.Migrate, ""},
+	} {
+		if err := call.run(t.Context(), strings.Fields(call.args)); err != nil {
+			t.Errorf("%s: %v", call.args, err)
+		}
+	}
+	c, _ = commandLine(nil)
+	for name, run := range map[string]func(context.Context, []string) error{
+		"provision acme": c.Tenants, "--tenant acme run tidy": c.Jobs, "--tenant acme": c.Own(c.Product.Commands[0]),
+	} {
+		err := run(t.Context(), strings.Fields(name))
+		if !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "FIXTURE_GREETING is not set") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

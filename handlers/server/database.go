@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 
 	"example.com/subproduct/handlers/config"
@@ -42,10 +43,10 @@ func splitConns(total int) split {
 // commandConns is how many connections a command takes at most.
 const commandConns = 4
 
-// withDatabase reads the settings of the database and the product's, opens the
-// database and runs a command on it.
-func (c CLI) withDatabase(ctx context.Context, conns int, run func(*tenancy.DB) error) error {
-	settings, err := configured(c, func(env config.Lookup) (config.Config, error) { return config.LoadDatabase(env, c.Product.Settings) })
+// withDatabase reads the settings of the database and, unless it is nil, product,
+// opens the database and runs a command on it.
+func (c CLI) withDatabase(ctx context.Context, conns int, product func(*config.Reader), run func(*tenancy.DB) error) error {
+	settings, err := configured(c, func(env config.Lookup) (config.Config, error) { return config.LoadDatabase(env, product) })
 	if err != nil {
 		return err
 	}
@@ -60,13 +61,18 @@ func (c CLI) withDatabase(ctx context.Context, conns int, run func(*tenancy.DB) 
 }
 
 // onDatabase runs one of the template's commands on the database. It needs no
-// configuration to print its help.
-func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(context.Context, *tenancy.DB, []string, io.Writer) error) error {
+// configuration to print its help, and the product's settings only where one of
+// the arguments is a word with which it runs code of the product's.
+func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(context.Context, *tenancy.DB, []string, io.Writer) error, ownCode ...string) error {
 	if asksForHelp(args) {
 		return run(ctx, nil, args, c.Stdout) // which parses first, and ends there
 	}
+	var product func(*config.Reader)
+	if slices.ContainsFunc(args, func(a string) bool { return slices.Contains(ownCode, a) }) {
+		product = c.Product.Settings
+	}
 	ctx = tenancy.WithActor(ctx, operator())
-	return c.withDatabase(ctx, conns, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })
+	return c.withDatabase(ctx, conns, product, func(db *tenancy.DB) error { return run(ctx, db, args, c.Stdout) })
 }
 
 // operator is who runs a command, as the audit log names them: user@host. A

@@ -19,7 +19,7 @@ func (c CLI) Own(own Command) func(context.Context, []string) error {
 			return err
 		}
 		ctx = tenancy.WithActor(ctx, operator())
-		return c.withDatabase(ctx, commandConns, func(db *tenancy.DB) error {
+		return c.withDatabase(ctx, commandConns, c.Product.Settings, func(db *tenancy.DB) error {
 			return own.Run(ctx, Call{Args: rest, Stdout: c.Stdout, DB: db})
 		})
 	}

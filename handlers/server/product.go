@@ -43,8 +43,8 @@ type Product struct {
 	TenantSchema fs.FS // migrations of each tenant's schema
 	SharedSchema fs.FS // migrations of the tables that all tenants share
 
-	// Settings reads the product's own settings, for Serve, dev, tests and
-	// every command that opens the database.
+	// Settings reads the product's own settings, for Serve, dev, tests and the
+	// commands that run the product's code: its own, `tenants provision`, `jobs run`.
 	Settings func(*config.Reader)
 	Routes   func(Routes)
 	// Middleware is around every request, the first outermost: tracing, for
