@@ -31,7 +31,9 @@ func TestCLI_ACommandOfTheProducts(t *testing.T) {
 	if err := c.Own(c.Product.Commands[0])(t.Context(), []string{"--tenant", "acme"}); err != nil || out.String() != "1\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	for name, args := range map[string][]string{"an unknown flag": {"--nonsense"}, "a slug that is none": {"--tenant", "/"}} {
+	for name, args := range map[string][]string{
+		"an unknown flag": {"--nonsense"}, "a slug that is none": {"--tenant", "/"}, "what the command refuses": {"--tenant", "acme", "all"},
+	} {
 		if err := c.Own(c.Product.Commands[0])(t.Context(), args); !errors.Is(err, flags.ErrUsage) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -78,6 +80,7 @@ func TestCLI_Help(t *testing.T) {
 		{"serve", c.Serve}, {"-canary", c.Migrate}, {"-yes", c.Tenants}, {"-all-failed", c.Events}, {"-to", c.SendEvent},
 		{"usage: events list", c.Events}, {"retry ID", c.Events}, {"usage: jobs list", c.Jobs}, {"run NAME", c.Jobs}, {"usage: send-event TYPE SLUG", c.SendEvent},
 		{"-check", c.SchemaScript}, {"-json", c.Doctor}, {"healthcheck", c.Healthcheck}, {"version", c.PrintVersion}, {"-tenant", c.Own(c.Product.Commands[0])},
+		{"count-items: how many items a tenant has; --tenant SLUG\n", c.Own(c.Product.Commands[0])},
 	} {
 		for _, word := range []string{"--help", "-h"} {
 			out.Reset()

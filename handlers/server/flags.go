@@ -25,9 +25,13 @@ func (c CLI) Own(own Command) func(context.Context, []string) error {
 	}
 }
 
-// parse reads the flags of a command.
+// parse reads the flags of a command. Its help begins with what the command does.
 func (c CLI) parse(command Command, args []string) (rest []string, err error) {
 	set := flag.NewFlagSet(command.Name, flag.ContinueOnError)
+	set.Usage = func() {
+		fmt.Fprintf(set.Output(), "%s: %s\n", command.Name, command.Summary)
+		set.PrintDefaults()
+	}
 	if command.Flags != nil {
 		command.Flags(set)
 	}
