@@ -39,12 +39,14 @@ const retryPause = time.Second
 
 // prepare looks at the database, then brings the shared schema up to date, or
 // checks it where migrating is left to an operator. It waits for a database that
-// is down or read-only, and fails on one that refuses or that is not fit.
+// is down or read-only, with a line in the log when that begins and one when it
+// ends, and fails on one that refuses or that is not fit.
 func (a *app) prepare(ctx context.Context) error {
 	steps := []func(context.Context) error{a.checkup, a.db.MigrateShared}
 	if !a.config.MigrateOnStart {
 		steps[1] = a.db.CheckShared
 	}
+	var waiting time.Time
 	for len(steps) > 0 {
 		err := steps[0](ctx)
 		switch {
@@ -56,11 +58,17 @@ func (a *app) prepare(ctx context.Context) error {
 		case !tenancy.IsUnreachable(err):
 			return fmt.Errorf("cannot start: %w", err)
 		}
-		a.log.ErrorContext(ctx, "waiting for the database", "error", err)
+		if waiting.IsZero() {
+			waiting = time.Now()
+			a.log.ErrorContext(ctx, "waiting for the database", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(retryPause):
 		}
+	}
+	if !waiting.IsZero() {
+		a.log.InfoContext(ctx, "the database is there", "after_ms", time.Since(waiting).Milliseconds())
 	}
 	return nil
 }

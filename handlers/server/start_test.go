@@ -83,7 +83,7 @@ func TestStart_AReadOnlyDatabaseIsWaitedFor(t *testing.T) {
 }
 
 // A request that comes before the shared schema is there waits for it; one that
-// waits in vain is told to come again.
+// waits in vain is told to come again. The log has the wait's beginning and end.
 func TestStart_RequestsWaitForTheSharedSchema(t *testing.T) {
 	t.Parallel()
 	postgres := pgtest.NewServer(t)
@@ -112,5 +112,9 @@ func TestStart_RequestsWaitForTheSharedSchema(t *testing.T) {
 	}
 	if got := <-answer; got != http.StatusOK {
 		t.Errorf("a page: %d", got)
+	}
+	p.match(t, `"the database is there","after_ms":[3-9]\d{3}`)
+	if n := strings.Count(p.text(), "waiting for the database"); n != 1 {
+		t.Errorf("%d lines say that it waits; one tells an operator", n)
 	}
 }
