@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,8 +60,14 @@ var isolation = []string{"--write-path", "/api/items", "--write-body", `{"label"
 // judge holds a target against the contract, without the test's help.
 func judge(t *testing.T, l net.Listener, target string, more ...string) (j judged) {
 	t.Helper()
+	return judgeBy(t, l, append(append([]string{"--target", target}, isolation...), more...)...)
+}
+
+// judgeBy judges by these flags alone.
+func judgeBy(t *testing.T, l net.Listener, args ...string) (j judged) {
+	t.Helper()
 	var out strings.Builder
-	j.err = conformance.RunOn(t.Context(), append(append([]string{"--json", "--target", target}, isolation...), more...), environment, l, &out)
+	j.err = conformance.RunOn(t.Context(), append([]string{"--json"}, args...), environment, l, &out)
 	if err := json.Unmarshal([]byte(out.String()), &j.results); err != nil {
 		t.Errorf("%v, %v in %q", j.err, err, out.String())
 	}
@@ -96,6 +103,20 @@ func TestConformance_OurServerKeepsTheContract(t *testing.T) {
 		}
 	}
 	l.Close()
+}
+
+// A product without notes is asked what it keeps, and has broken nothing; one that
+// names what is not there has named the wrong path.
+func TestConformance_AProductWithoutNotesIsNotJudgedByThem(t *testing.T) {
+	t.Parallel()
+	for want, more := range map[string][]string{conformance.Skip: nil, conformance.Fail: {"--write-path", "/api/notes"}} {
+		l, platform := listen(t)
+		site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: pointedAt(platform)})
+		j := judgeBy(t, l, append([]string{"--target", site.URL}, more...)...)
+		if got := j.verdicts(want); !slices.Equal(got, []string{"tenants-data"}) || (j.err == nil) != (want == conformance.Skip) {
+			t.Errorf("%s: %v, %v", want, got, j.err)
+		}
+	}
 }
 
 func TestConformance_TargetThatIsNotThere(t *testing.T) {

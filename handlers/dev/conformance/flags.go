@@ -23,6 +23,7 @@ type settings struct {
 	webhookPath, healthPath, loginPath, callbackPath, sessionPath string
 	tenantField                                                   string
 	writePath, writeBody, readPath                                string
+	writeGuessed                                                  bool // nobody has named writePath
 
 	appSlug, apiKey, secret string
 }
@@ -37,6 +38,8 @@ func parse(args []string, env func(string) (string, bool), out io.Writer) (setti
 	if err != nil {
 		return s, err
 	}
+	s.writeGuessed = true
+	set.Visit(func(f *flag.Flag) { s.writeGuessed = s.writeGuessed && f.Name != "write-path" })
 	wrong := s.check(target, set)
 	if len(words) > 0 {
 		wrong = append(wrong, fmt.Errorf("flags only, not %q", words))
