@@ -34,6 +34,21 @@ func TestConfig_PlaceholdersAreRefused(t *testing.T) {
 	}
 }
 
+// What is refused for being a placeholder is not warned of as well, for being short
+// and equal to the other ones.
+func TestConfig_APlaceholderIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	env := complete()
+	env["DATABASE_URL"], env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"] = "postgres://u:change-me@db/x", "change-me", "change-me"
+	c, err := load(env)
+	if err == nil || strings.Count(err.Error(), "is still the placeholder") != 3 {
+		t.Errorf("%v", err)
+	}
+	if got := c.Warnings(); len(got) != 0 {
+		t.Errorf("and warned of: %q", got)
+	}
+}
+
 func TestConfig_APlaceholderInAFileIsRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")

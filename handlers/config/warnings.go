@@ -14,7 +14,7 @@ const shortSecret = 16
 
 // Warnings are what serves, and should not stay so in production. None of them
 // is a reason to refuse: the platform issues its key and its secret in a form
-// that the contract does not show.
+// that the contract does not show. A placeholder is one, and said already.
 func (c Config) Warnings() (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	secrets := []namedSecret{
@@ -22,7 +22,7 @@ func (c Config) Warnings() (warnings []string) {
 		{"WEBHOOK_SECRET_PREVIOUS", c.WebhookSecretPrevious.Reveal()},
 	}
 	for _, s := range secrets {
-		if n := len(s.value); n > 0 && n < shortSecret {
+		if n := len(s.value); n > 0 && n < shortSecret && placeholder(s.value) == nil {
 			warn("%s is short (under %d bytes): it might be guessed", s.name, shortSecret)
 		}
 	}
@@ -50,7 +50,7 @@ type namedSecret struct{ name, value string }
 func equal(secrets []namedSecret) (warnings []string) {
 	names := map[string]string{} // by value
 	for _, s := range secrets {
-		if other := names[s.value]; other != "" && s.value != "" {
+		if other := names[s.value]; other != "" && s.value != "" && placeholder(s.value) == nil {
 			warnings = append(warnings, fmt.Sprintf("%s and %s are equal: give each a value of its own", other, s.name))
 		}
 		names[s.value] = s.name
