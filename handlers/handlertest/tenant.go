@@ -35,8 +35,15 @@ func (s *Site) Subscribe(t testing.TB, slug string, options ...Option) {
 	s.Platform.AddTenant(slug, slug, "", simulator.User{ID: "u-" + slug, Email: "user@" + slug + ".example"})
 	delivery, err := s.Platform.Subscribe(t.Context(), slug, what.plan)
 	if err != nil || delivery.Status != simulator.DeliveryDelivered {
-		t.Fatalf("subscription of %s: %+v, %v", slug, delivery.Attempts, err)
+		t.Fatalf("subscription of %s: %+v, %v; the event's last error: %s", slug, delivery.Attempts, err, s.lastError(t, slug))
 	}
+}
+
+// lastError is why a tenant's newest event has failed: a migration, for example.
+func (s *Site) lastError(t testing.TB, slug string) string {
+	t.Helper()
+	return Query[string](t, s, `SELECT coalesce(
+		(SELECT last_error FROM public.webhook_events WHERE tenant_slug = $1 ORDER BY id DESC LIMIT 1), 'none')`, slug)
 }
 
 // SignIn subscribes a tenant unless it is, and returns a browser in which its
