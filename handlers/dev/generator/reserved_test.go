@@ -90,4 +90,5 @@ func TestAdd_NamesThatTheCodeHasToo(t *testing.T) {
 		c.takes(t, "thing", name, "a:int")
 	}
 	c.takes(t, "", fields...)
+	c.takes(t, "", "series", "a:int")
 }

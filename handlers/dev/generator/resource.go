@@ -49,13 +49,16 @@ func Parse(singular string, args []string) (Resource, error) {
 			return Resource{}, fmt.Errorf("%q is no plural that ends in s: write %ss, or say its singular, as in add --singular person people name:string", plural, plural)
 		}
 	}
-	if singular == plural || len(plural) > maxName {
-		return Resource{}, fmt.Errorf("%q cannot be a resource: its singular must be another word, and it has at most %d letters", plural, maxName)
+	if len(plural) > maxName {
+		return Resource{}, fmt.Errorf("%q cannot be a resource: it has at most %d letters", plural, maxName)
 	}
 	r := Resource{
 		Table: plural, Path: strings.ReplaceAll(plural, "_", "-"), File: strings.ReplaceAll(plural, "_", ""),
 		JSON: jsonName(plural), Type: goLocal(plural), One: goLocal(singular), Plural: goName(plural), Singular: goName(singular),
 		Title: label(plural), Labels: strings.ReplaceAll(plural, "_", " "), Label: strings.ReplaceAll(singular, "_", " "),
+	}
+	if singular == plural {
+		r.One = goLocal("a_" + singular) // Go needs two names
 	}
 	if err := r.reserved(); err != nil {
 		return r, err
@@ -81,13 +84,17 @@ func (r *Resource) parseFields(args []string) error {
 	return nil
 }
 
-// singularOf is the singular of a regular English plural; empty: it is none.
+// singularOf is the singular of a regular English plural, or of one that business
+// has often; empty: it is none.
 func singularOf(plural string) string {
 	for _, rule := range []struct{ end, with string }{
+		{"series", "series"}, {"species", "species"}, {"news", "news"}, {"movies", "movie"}, {"cookies", "cookie"},
+		{"yses", "ysis"}, {"theses", "thesis"}, {"gnoses", "gnosis"}, {"crises", "crisis"},
+		{"tuses", "tus"}, {"nuses", "nus"}, {"ruses", "rus"}, {"puses", "pus"}, {"buses", "bus"},
 		{"ies", "y"}, {"sses", "ss"}, {"shes", "sh"}, {"ches", "ch"}, {"xes", "x"}, {"ss", ""}, {"us", ""}, {"s", ""},
 	} {
 		if stem, ok := strings.CutSuffix(plural, rule.end); ok {
-			if rule.end == "ss" || rule.end == "us" || stem == "" {
+			if rule.end == "ss" || rule.end == "us" {
 				return ""
 			}
 			return stem + rule.with
