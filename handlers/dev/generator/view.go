@@ -37,17 +37,19 @@ type cell struct {
 // of the thing.
 const maxCells = 5
 
-// Listed are the columns of the list's page.
-func (r Resource) Listed() (cells []cell) {
+// Listed are the columns of the list's page: what a thing is known by, and the
+// first others.
+func (r Resource) Listed() []cell {
 	named := r.named()
-	if named == nil {
-		cells = append(cells, cell{"No.", "", "{{.ID}}", true})
+	cells := []cell{{"No.", "", "{{.ID}}", true}}
+	if named != nil {
+		cells[0] = cell{named.Label, "", named.Show(""), true}
 	}
 	for _, f := range r.Fields {
-		if f.Type == "text" || len(cells) == maxCells {
+		if f.Type == "text" || len(cells) == maxCells || named != nil && f.Column == named.Column {
 			continue
 		}
-		c := cell{f.Label, "", f.Show(""), named != nil && f.Column == named.Column}
+		c := cell{f.Label, "", f.Show(""), false}
 		if f.Type == "int" || f.Type == "numeric" {
 			c.Class = ` class="num"`
 		}
@@ -59,17 +61,20 @@ func (r Resource) Listed() (cells []cell) {
 // Width is how many columns the list's page has.
 func (r Resource) Width() int { return len(r.Listed()) + 1 }
 
-// named is the field that a thing is known by; nil: none is fit for it.
+// excerpt is the type of a text where it is what a thing is known by.
+const excerpt = "excerpt"
+
+// named is the field that a thing is known by: the first required string, or else
+// text; nil: it has neither.
 func (r Resource) named() *Field {
-	known := append(r.Strings(), r.having(func(f Field) bool {
-		return !f.Optional && (f.Type == "int" || f.Type == "numeric" || f.Type == "uuid")
-	})...)
-	for _, f := range known {
-		if len(r.having(func(g Field) bool { return g.Arg < f.Arg && g.Type != "text" })) < maxCells {
-			return &f
-		}
+	known := append(r.Strings(), r.having(func(f Field) bool { return !f.Optional && f.Type == "text" })...)
+	if len(known) == 0 {
+		return nil
 	}
-	return nil
+	if f := known[0]; f.Type == "string" {
+		return &f
+	}
+	return &Field{Column: known[0].Column, Label: known[0].Label, Go: known[0].Go, Type: excerpt}
 }
 
 // Named is what a thing is called on its own page.
@@ -84,6 +89,8 @@ func (r Resource) Named() string {
 func (f Field) Show(of string) string {
 	field := of + "." + f.Go
 	switch {
+	case f.Type == excerpt:
+		return `{{printf "%.80s" ` + field + "}}"
 	case f.Type == "bool":
 		return "{{if " + field + "}}Yes{{else}}No{{end}}"
 	case f.Type == "timestamp" && f.Optional:
