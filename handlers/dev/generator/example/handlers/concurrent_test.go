@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,7 +19,10 @@ func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
-	read := b.API(http.MethodPost, "/api/order-lines", firstOrderLine).Header
+	added := b.API(http.MethodPost, "/api/order-lines", firstOrderLine)
+	var one struct{ ID int64 }
+	added.JSON(t, &one)
+	path := fmt.Sprintf("/api/order-lines/%d", one.ID)
 	conn, err := pgx.Connect(t.Context(), site.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -31,11 +35,11 @@ func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	if _, err := other.Exec(t.Context(), `UPDATE tenant_acme.order_lines SET quantity = 1000`); err != nil {
 		t.Fatal(err)
 	}
-	asRead := http.Header{"Content-Type": {"application/json"}, "If-Match": {read.Get("ETag")}}
+	asRead := http.Header{"Content-Type": {"application/json"}, "If-Match": {added.Header.Get("ETag")}}
 	answers := make(chan handlertest.Answer, 2)
 	var asking sync.WaitGroup
 	for _, method := range []string{http.MethodPatch, http.MethodDelete} {
-		asking.Go(func() { answers <- b.Do(method, "/api/order-lines/1", strings.NewReader(secondOrderLine), asRead) })
+		asking.Go(func() { answers <- b.Do(method, path, strings.NewReader(secondOrderLine), asRead) })
 	}
 	handlertest.Await(t, "both wait", func() bool {
 		return handlertest.Query[int](t, site, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 2

@@ -4,10 +4,14 @@
 package handlers
 
 import (
+	"context"
 	"io/fs"
+
+	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/handlers/dev/generator/example"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy"
 )
 
 // Product returns a fresh value of the product.
@@ -15,8 +19,17 @@ func Product() server.Product {
 	return server.Product{
 		Name: "Example", Slug: "example",
 		Templates: sub("templates"), TenantSchema: sub("schema/tenant"),
-		Routes: routes, Errors: errorAnswers(),
+		Routes: routes, Errors: errorAnswers(), OnProvision: seed,
 	}
+}
+
+// seed gives each tenant a first order line, which the tests of order lines know
+// nothing of.
+func seed(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, story, created_by)
+		VALUES ('S-1', '', 1, 1, false, '2027-01-01', now(), gen_random_uuid(), '', 'Ours', 'seed')`)
+	return err
 }
 
 func sub(dir string) fs.FS {
