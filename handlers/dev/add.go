@@ -16,9 +16,11 @@ import (
 const addUsage = `add RESOURCE name:type…  makes a resource of the product in this folder: a migration, pages, a JSON API, a test
 
   add invoices number:string:unique amount:numeric due:date paid:bool
+  add payments invoice:ref=invoices amount:numeric
 
 The resource is a plural in lower case, with underscores. The types are string (1 to 200 characters), text (to 10,000), int, numeric (exact),
-bool, date, timestamp and uuid. Every field is required, unless :optional stands behind its type; :unique is for what no two may have.
+bool, date, timestamp, uuid, and ref=TABLE, which refers to another resource, or table of schema/tenant/: invoice:ref=invoices makes the column
+invoice_id with a foreign key and an index, and a list to choose from in the form. Every field is required, unless :optional stands behind its type; :unique is for what no two may have.
 
 `
 

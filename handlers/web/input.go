@@ -102,6 +102,15 @@ func (in *Input) Fail(name, message string) { in.wrong[name] = message }
 // of a form that has its version; it returns err when it is anything else. The
 // route's :id, if it has one, is the form's.
 func (in *Input) Again(c echo.Context, page string, err error) error {
+	f, err := in.Anew(c, err)
+	if err != nil {
+		return err
+	}
+	return f.Show(c, page)
+}
+
+// Anew is the form that Again shows, or its error.
+func (in *Input) Anew(c echo.Context, err error) (Form, error) {
 	invalid, changed := Invalid(nil), (*changedError)(nil)
 	id, _ := ID(c)
 	f := Form{ID: id, Version: in.values[versionField].text, Values: map[string]string{}}
@@ -111,9 +120,9 @@ func (in *Input) Again(c echo.Context, page string, err error) error {
 	switch {
 	case errors.As(err, &invalid):
 		f.Errors = invalid
-		return f.Show(c, page)
+		return f, nil
 	case errors.As(err, &changed) && f.Version != "":
-		return f.meanwhile(changed.current).Show(c, page)
+		return f.meanwhile(changed.current), nil
 	}
-	return err
+	return f, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type Form struct {
 	ID     int64 // of what is changed; 0: it is new
 	Values map[string]string
 	Errors Invalid
+	// Choices of a field that refers to something, by its name.
+	Choices map[string][]Choice
 
 	Version string // of what it shows, see For
 	Changed bool   // that was changed meanwhile: Errors say to what
@@ -56,6 +59,18 @@ func FormOf(id int64, fields map[string]any) Form {
 		f.Values[name] = fmt.Sprint(v)
 	}
 	return f
+}
+
+// Choice is something that a form's field may refer to.
+type Choice struct {
+	ID    int64
+	Title string
+}
+
+// Chosen is the id in a field that refers to something; 0: there is none.
+func (f Form) Chosen(name string) int64 {
+	id, _ := strconv.ParseInt(f.Values[name], 10, 64)
+	return id
 }
 
 // Show renders the form in its page, as 422 where something is wrong with it, and

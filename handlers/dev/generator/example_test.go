@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "write example/ anew")
 // stand behind one.
 const everyType = "order_lines sku:string:unique remark:text:optional quantity:int price:numeric shipped:bool due_date:date " +
 	"ordered_at:timestamp product_id:uuid label:string:optional discount:numeric:optional batch:int:optional:unique " +
-	"best_before:date:optional seen_at:timestamp:optional supplier_id:uuid:optional story:text"
+	"best_before:date:optional seen_at:timestamp:optional supplier_id:uuid:optional story:text " +
+	"customer:ref=customers agent:ref=customers:optional"
 
 // before is a folder with the product as it is before the resource is added.
 func before(t *testing.T) string {
@@ -76,7 +77,7 @@ func TestExample_IsWhatAddMakes(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || seen != 13 {
+	if err != nil || seen != 15 {
 		t.Errorf("%d files, %v", seen, err)
 	}
 }

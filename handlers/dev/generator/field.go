@@ -13,6 +13,7 @@ type Field struct {
 	Column, Name, Go, Label, Type string // due_date, dueDate, DueDate, Due date, date
 	Unique, Optional              bool
 	Arg                           int // its number among the arguments of SQL
+	Ref                           Ref // of the type ref
 }
 
 // fieldType is what a type is in SQL, Go and HTML, and how a test writes it: three
@@ -43,7 +44,11 @@ var fieldTypes = map[string]fieldType{
 		`"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"`, `"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"`, `"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"`}, `"7f1c"`},
 }
 
-func types() []string { return slices.Sorted(maps.Keys(fieldTypes)) }
+func types() []string { return append(slices.Sorted(maps.Keys(fieldTypes)), "ref=TABLE") }
+
+func newField(column, kind string) Field {
+	return Field{Column: column, Name: jsonName(column), Go: goName(column), Label: label(column), Type: kind}
+}
 
 // parseField reads name:type, and behind it :unique and :optional.
 func parseField(arg string) (Field, error) {
@@ -55,17 +60,11 @@ func parseField(arg string) (Field, error) {
 	if !fieldName.MatchString(name) || len(name) > maxName {
 		return Field{}, fmt.Errorf("%q cannot be a field: write name:type, the name in lower case with underscores, such as due_date:date", arg)
 	}
-	if why := reservedColumn(name); why != "" {
-		return Field{}, fmt.Errorf("the field %s is reserved: %s", name, why)
+	f, err := parseType(name, append(parts, "")[1])
+	if err != nil {
+		return f, err
 	}
-	if len(parts) < 2 || parts[1] == "" {
-		return Field{}, fmt.Errorf("the field %s needs a type, such as %s:string; there are %s", name, name, strings.Join(types(), ", "))
-	}
-	if fieldTypes[parts[1]].sql == "" {
-		return Field{}, fmt.Errorf("the field %s cannot be %q, which is no type; there are %s", name, parts[1], strings.Join(types(), ", "))
-	}
-	f := Field{Column: name, Name: jsonName(name), Go: goName(name), Label: label(name), Type: parts[1]}
-	for _, word := range parts[2:] {
+	for _, word := range parts[min(2, len(parts)):] {
 		switch {
 		case word == "unique" && !f.Unique:
 			f.Unique = true
@@ -78,12 +77,30 @@ func parseField(arg string) (Field, error) {
 	return f, f.fits()
 }
 
+func parseType(name, kind string) (Field, error) {
+	if kind == ref || strings.HasPrefix(kind, ref+"=") {
+		return newRef(name, strings.TrimPrefix(kind[len(ref):], "="))
+	}
+	if why := reservedColumn(name); why != "" {
+		return Field{}, fmt.Errorf("the field %s is reserved: %s", name, why)
+	}
+	if kind == "" {
+		return Field{}, fmt.Errorf("the field %s needs a type, such as %s:string; there are %s", name, name, strings.Join(types(), ", "))
+	}
+	if fieldTypes[kind].sql == "" {
+		return Field{}, fmt.Errorf("the field %s cannot be %q, which is no type; there are %s", name, kind, strings.Join(types(), ", "))
+	}
+	return newField(name, kind), nil
+}
+
 // fits refuses what cannot be unique or optional.
 func (f Field) fits() error {
 	text := f.Type == "string" || f.Type == "text"
 	switch {
 	case f.Unique && (f.Type == "bool" || f.Type == "text"):
 		return fmt.Errorf("the field %s cannot be unique: a %s is too %s for that", f.Column, f.Type, map[string]string{"bool": "small", "text": "long"}[f.Type])
+	case f.Unique && f.Type == ref:
+		return fmt.Errorf("the field %s cannot be unique here: write that into its migration, and three of what it refers to into the test", f.Ref.Label)
 	case f.Optional && f.Type == "bool":
 		return fmt.Errorf("the field %s need not be optional: a bool that is left out is false", f.Column)
 	case f.Optional && f.Unique && text:
@@ -92,7 +109,12 @@ func (f Field) fits() error {
 	return nil
 }
 
-func (f Field) kind() fieldType { return fieldTypes[f.Type] }
+func (f Field) kind() fieldType {
+	if f.Type == ref {
+		return refType
+	}
+	return fieldTypes[f.Type]
+}
 
 // nullable reports whether what is left out is NULL, and nil; text is empty.
 func (f Field) nullable() bool { return f.Optional && f.kind().read != "Text" }
@@ -146,6 +168,9 @@ func (f Field) constraints() string {
 	if f.Unique {
 		all = append(all, "UNIQUE")
 	}
+	if f.Type == ref {
+		all = append(all, "REFERENCES "+f.Ref.Table+" (id)")
+	}
 	if f.kind().read == "Text" {
 		check := fmt.Sprintf("char_length(%s) <= %d", f.Column, f.most())
 		if !f.Optional {
@@ -165,7 +190,12 @@ func (f Field) Sample(n int) string {
 func (f Field) Text(n int) string { return strings.Trim(f.Sample(n), `"`) }
 
 // Typed is the same as Go writes what a form sends.
-func (f Field) Typed(n int) string { return strconv.Quote(f.Text(n)) }
+func (f Field) Typed(n int) string {
+	if f.Type == ref {
+		return "fmt.Sprint(" + f.Local() + ")"
+	}
+	return strconv.Quote(f.Text(n))
+}
 
 // Wrong is a value that is refused, as JSON.
 func (f Field) Wrong() string { return f.kind().wrong }

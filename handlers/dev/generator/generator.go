@@ -44,6 +44,9 @@ func Add(t Target, singular string, args []string, out io.Writer) error {
 	if err := p.free(r); err != nil {
 		return err
 	}
+	if err := p.refer(r); err != nil {
+		return err
+	}
 	made, err := r.Files(t, p.nextMigration())
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func (r *Resource) parseFields(args []string) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(r.Fields, func(g Field) bool { return g.Column == f.Column || g.Go == f.Go }) {
+		if slices.ContainsFunc(r.Fields, func(g Field) bool { return g.Go == f.Go || g.Go == f.Ref.Go || g.Ref.Go == f.Go }) {
 			return fmt.Errorf("the field %s is there twice", f.Column)
 		}
 		f.Arg = len(r.Fields) + 1
@@ -155,7 +155,7 @@ func (r Resource) Taken() string {
 
 // Searched is the SQL of what the search looks at.
 func (r Resource) Searched() string {
-	found := r.having(func(f Field) bool { return f.Type != "bool" && f.Type != "timestamp" })
+	found := r.having(func(f Field) bool { return f.Type != "bool" && f.Type != "timestamp" && f.Type != ref })
 	if len(found) == 1 && (found[0].Type == "string" || found[0].Type == "text") {
 		return found[0].Column
 	}

@@ -89,6 +89,8 @@ func (r Resource) Named() string {
 func (f Field) Show(of string) string {
 	field := of + "." + f.Go
 	switch {
+	case f.Type == ref:
+		return f.showRef(of)
 	case f.Type == excerpt:
 		return `{{printf "%.80s" ` + field + "}}"
 	case f.Type == "bool":
@@ -105,6 +107,19 @@ func (f Field) Show(of string) string {
 		return "{{with " + field + "}}{{.}}{{end}}"
 	}
 	return "{{" + field + "}}"
+}
+
+// showRef is what the field refers to, and leads there.
+func (f Field) showRef(of string) string {
+	title, id := "{{"+of+"."+f.Ref.Go+"}}", of+"."+f.Go
+	if f.Ref.Path == "" {
+		return title
+	}
+	link := `<a href="/` + f.Ref.Path + "/{{" + id + `}}">` + title + "</a>"
+	if f.Optional {
+		return "{{if " + id + "}}" + link + "{{end}}"
+	}
+	return link
 }
 
 // Hint is what stands behind the label in the form.

@@ -19,7 +19,8 @@ func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	b := site.SignIn(t, "acme")
-	added := b.API(http.MethodPost, "/api/order-lines", firstOrderLine)
+	customer := site.Row(t, "acme", "customers")
+	added := b.API(http.MethodPost, "/api/order-lines", fmt.Sprintf(firstOrderLine, customer, customer))
 	var one struct{ ID int64 }
 	added.JSON(t, &one)
 	path := fmt.Sprintf("/api/order-lines/%d", one.ID)
@@ -39,7 +40,9 @@ func TestOrderLines_ChangedMeanwhile(t *testing.T) {
 	answers := make(chan handlertest.Answer, 2)
 	var asking sync.WaitGroup
 	for _, method := range []string{http.MethodPatch, http.MethodDelete} {
-		asking.Go(func() { answers <- b.Do(method, path, strings.NewReader(secondOrderLine), asRead) })
+		asking.Go(func() {
+			answers <- b.Do(method, path, strings.NewReader(fmt.Sprintf(secondOrderLine, customer, customer)), asRead)
+		})
 	}
 	handlertest.Await(t, "both wait", func() bool {
 		return handlertest.Query[int](t, site, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 2

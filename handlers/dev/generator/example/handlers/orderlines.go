@@ -24,7 +24,7 @@ func (o orderLines) index(c echo.Context) error {
 	return c.Render(http.StatusOK, "orderlines.html", page)
 }
 
-func (o orderLines) blank(c echo.Context) error { return web.Form{}.Show(c, "orderlines_form.html") }
+func (o orderLines) blank(c echo.Context) error { return o.ask(c, web.Form{}, nil) }
 
 func (o orderLines) submit(c echo.Context) error {
 	in, err := web.ReadInput(c)
@@ -32,7 +32,8 @@ func (o orderLines) submit(c echo.Context) error {
 		return err
 	}
 	if _, err := o.insert(c, in); err != nil {
-		return in.Again(c, "orderlines_form.html", err)
+		form, err := in.Anew(c, err)
+		return o.ask(c, form, err)
 	}
 	web.Flash(c, "The order line was added.")
 	return c.Redirect(http.StatusSeeOther, "/order-lines")
@@ -45,7 +46,7 @@ func (o orderLines) edit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return found.form().Show(c, "orderlines_form.html")
+	return o.ask(c, found.form(), nil)
 }
 
 func (o orderLines) submitEdit(c echo.Context) error {
@@ -55,10 +56,22 @@ func (o orderLines) submitEdit(c echo.Context) error {
 	}
 	changed, err := o.update(c, in)
 	if err != nil {
-		return in.Again(c, "orderlines_form.html", err)
+		form, err := in.Anew(c, err)
+		return o.ask(c, form, err)
 	}
 	web.Flash(c, "The order line was saved.")
 	return c.Redirect(http.StatusSeeOther, fmt.Sprintf("/order-lines/%d", changed.ID))
+}
+
+// ask shows the form, with what there is to choose from.
+func (o orderLines) ask(c echo.Context, form web.Form, err error) error {
+	if err == nil {
+		err = o.choose(c, &form)
+	}
+	if err != nil {
+		return err
+	}
+	return form.Show(c, "orderlines_form.html")
 }
 
 // confirm asks before a order line is deleted.

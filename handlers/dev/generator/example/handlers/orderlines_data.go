@@ -29,7 +29,12 @@ type orderLine struct {
 	SeenAt     *time.Time `json:"seenAt"`
 	SupplierID *string    `json:"supplierId"`
 	Story      string     `json:"story"`
+	CustomerID int64      `json:"customerId"`
+	AgentID    *int64     `json:"agentId"`
 	CreatedAt  time.Time  `json:"createdAt"`
+
+	// What the things are called that it refers to.
+	Customer, Agent string `json:"-"`
 }
 
 // orderLinesPage is a part of the list, the newest first.
@@ -59,6 +64,8 @@ func (o *orderLine) read(in *web.Input) error {
 	web.Optional(in, &o.SeenAt, "seenAt", in.Time)
 	web.Optional(in, &o.SupplierID, "supplierId", in.UUID)
 	in.Text(&o.Story, "story", 10000)
+	in.Int(&o.CustomerID, "customerId")
+	web.Optional(in, &o.AgentID, "agentId", in.Int)
 	return in.Err()
 }
 
@@ -80,13 +87,17 @@ func (o orderLine) form() web.Form {
 		"seenAt":     o.SeenAt,
 		"supplierId": o.SupplierID,
 		"story":      o.Story,
+		"customerId": o.CustomerID,
+		"agentId":    o.AgentID,
 	}).For(o)
 }
 
 // Data. In these statements order_lines is the table of the tenant who is signed
 // in, and of nobody else.
 
-const orderLineColumns = `id, sku, remark, quantity, price::text, shipped, to_char(due_date, 'YYYY-MM-DD'), ordered_at, product_id::text, label, discount::text, batch, to_char(best_before, 'YYYY-MM-DD'), seen_at, supplier_id::text, story, created_at`
+const orderLineColumns = `id, sku, remark, quantity, price::text, shipped, to_char(due_date, 'YYYY-MM-DD'), ordered_at, product_id::text, label, discount::text, batch, to_char(best_before, 'YYYY-MM-DD'), seen_at, supplier_id::text, story, customer_id, agent_id, created_at,
+	(SELECT name FROM customers WHERE customers.id = order_lines.customer_id),
+	coalesce((SELECT name FROM customers WHERE customers.id = order_lines.agent_id), '')`
 
 // oneOrderLine reads the one row of a query. It returns errNoOrderLine when there is none,
 // and a web.Invalid when a value that must be unique is there already.
@@ -101,6 +112,40 @@ func oneOrderLine(rows pgx.Rows, err error) (found orderLine, _ error) {
 		return found, web.Invalid{"sku": "This or another of the fields that must be unique is there already.", "batch": "This or another of the fields that must be unique is there already."}
 	}
 	return found, err
+}
+
+// orderLineRefs makes a web.Invalid of a statement's error when what the order line
+// refers to is not there.
+func orderLineRefs(err error) error {
+	if tenancy.IsForeignKey(err) {
+		return web.Invalid{"customerId": "There is no such customer, or what another field refers to is not there.", "agentId": "There is no such agent, or what another field refers to is not there."}
+	}
+	return err
+}
+
+// choose gives the form what may be referred to: the newest hundred, and what is
+// chosen already.
+func (o orderLines) choose(c echo.Context, form *web.Form) error {
+	form.Choices = map[string][]web.Choice{}
+	rows, err := o.db.Query(c.Request().Context(), `
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("customerId"))
+	if err != nil {
+		return err
+	}
+	if form.Choices["customerId"], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
+		return err
+	}
+	rows, err = o.db.Query(c.Request().Context(), `
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("agentId"))
+	if err != nil {
+		return err
+	}
+	if form.Choices["agentId"], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
+		return err
+	}
+	return nil
 }
 
 func (o orderLines) page(c echo.Context, size int) (page orderLinesPage, err error) {
@@ -136,10 +181,11 @@ func (o orderLines) insert(c echo.Context, in *web.Input) (orderLine, error) {
 	}
 	ctx := c.Request().Context()
 	user, _ := session.From(ctx)
-	return oneOrderLine(o.db.Query(ctx, `
-		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, discount, batch, best_before, seen_at, supplier_id, story, created_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING `+orderLineColumns,
-		given.Sku, given.Remark, given.Quantity, given.Price, given.Shipped, given.DueDate, given.OrderedAt, given.ProductID, given.Label, given.Discount, given.Batch, given.BestBefore, given.SeenAt, given.SupplierID, given.Story, user.ID))
+	created, err := oneOrderLine(o.db.Query(ctx, `
+		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, discount, batch, best_before, seen_at, supplier_id, story, customer_id, agent_id, created_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING `+orderLineColumns,
+		given.Sku, given.Remark, given.Quantity, given.Price, given.Shipped, given.DueDate, given.OrderedAt, given.ProductID, given.Label, given.Discount, given.Batch, given.BestBefore, given.SeenAt, given.SupplierID, given.Story, given.CustomerID, given.AgentID, user.ID))
+	return created, orderLineRefs(err)
 }
 
 func (o orderLines) update(c echo.Context, in *web.Input) (changed orderLine, err error) {
@@ -160,9 +206,9 @@ func (o orderLines) update(c echo.Context, in *web.Input) (changed orderLine, er
 			return err
 		}
 		changed, err = oneOrderLine(tx.Query(ctx, `
-			UPDATE order_lines SET sku = $1, remark = $2, quantity = $3, price = $4, shipped = $5, due_date = $6, ordered_at = $7, product_id = $8, label = $9, discount = $10, batch = $11, best_before = $12, seen_at = $13, supplier_id = $14, story = $15
-			WHERE id = $16 RETURNING `+orderLineColumns, found.Sku, found.Remark, found.Quantity, found.Price, found.Shipped, found.DueDate, found.OrderedAt, found.ProductID, found.Label, found.Discount, found.Batch, found.BestBefore, found.SeenAt, found.SupplierID, found.Story, id))
-		return err
+			UPDATE order_lines SET sku = $1, remark = $2, quantity = $3, price = $4, shipped = $5, due_date = $6, ordered_at = $7, product_id = $8, label = $9, discount = $10, batch = $11, best_before = $12, seen_at = $13, supplier_id = $14, story = $15, customer_id = $16, agent_id = $17
+			WHERE id = $18 RETURNING `+orderLineColumns, found.Sku, found.Remark, found.Quantity, found.Price, found.Shipped, found.DueDate, found.OrderedAt, found.ProductID, found.Label, found.Discount, found.Batch, found.BestBefore, found.SeenAt, found.SupplierID, found.Story, found.CustomerID, found.AgentID, id))
+		return orderLineRefs(err)
 	})
 	return changed, err
 }

@@ -27,8 +27,9 @@ func Product() server.Product {
 // nothing of.
 func seed(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, story, created_by)
-		VALUES ('S-1', '', 1, 1, false, '2027-01-01', now(), gen_random_uuid(), '', 'Ours', 'seed')`)
+		WITH customer AS (INSERT INTO customers (name) VALUES ('Ours') RETURNING id)
+		INSERT INTO order_lines (sku, remark, quantity, price, shipped, due_date, ordered_at, product_id, label, story, customer_id, created_by)
+		SELECT 'S-1', '', 1, 1, false, '2027-01-01', now(), gen_random_uuid(), '', 'Ours', id, 'seed' FROM customer`)
 	return err
 }
 

@@ -15,6 +15,10 @@ CREATE TABLE order_lines (
     seen_at     timestamptz,
     supplier_id uuid,
     story       text        NOT NULL CHECK (story <> '' AND char_length(story) <= 10000),
+    customer_id bigint      NOT NULL REFERENCES customers (id),
+    agent_id    bigint      REFERENCES customers (id),
     created_by  text        NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX ON order_lines (customer_id);
+CREATE INDEX ON order_lines (agent_id);
