@@ -22,7 +22,7 @@ const defaultData = ".dev"
 
 type options struct {
 	appAddr, platformAddr, data string
-	reset                       bool
+	reset, undo                 bool
 
 	platformOnly                       bool
 	platformURL                        string // how browsers and the product reach the simulator
@@ -36,6 +36,7 @@ func parseFlags(args []string, out io.Writer) (options, error) {
 	set.StringVar(&f.platformAddr, "platform-addr", "127.0.0.1:8090", "where the platform simulator listens")
 	set.StringVar(&f.data, "data", defaultData, "folder that keeps the data")
 	set.BoolVar(&f.reset, "reset", false, "throw the data away first")
+	set.BoolVar(&f.undo, "undo", false, "undo a migration that has changed since it ran, with its down file, for each tenant that has it; then it runs anew")
 	set.BoolVar(&f.platformOnly, "platform-only", false, "the simulator alone, for a product that is started elsewhere; APP_SLUG, PLATFORM_API_KEY and WEBHOOK_SECRET are read or made up")
 	set.StringVar(&f.platformURL, "platform-url", "", "with --platform-only: the simulator's address where the product spells it otherwise, as from inside a container")
 	set.StringVar(&f.webhookURL, "webhook-url", "http://127.0.0.1:8080/webhooks/platform", "with --platform-only: the product's webhook endpoint")

@@ -23,6 +23,7 @@ import (
 
 // checkMigrations returns an error that names each migration which has run on
 // the data and is another file now: the tables would not be what the files say.
+// With --undo these are undone instead.
 // It keeps the checksums of the files that this run has, for the next one.
 func (d *stack) checkMigrations(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.postgres.URL(database))
@@ -38,10 +39,15 @@ func (d *stack) checkMigrations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(changed) > 0 {
-		slices.Sort(changed)
+	slices.Sort(changed)
+	if len(changed) > 0 && d.options.undo {
+		if err := d.undo(ctx, conn, changed); err != nil {
+			return err
+		}
+	} else if len(changed) > 0 {
 		return fmt.Errorf("changed since it ran on the data in %s, and no migration runs twice: %s. Put the file back, and the change into a new one "+
-			"with the next number; or throw the data away: dev --reset", d.options.data, strings.Join(changed, ", "))
+			"with the next number; or, as where it failed for one tenant and ran for another, undo it with its down file and run it as it is now: dev --undo; "+
+			"or throw the data away: dev --reset", d.options.data, strings.Join(changed, ", "))
 	}
 	content, _ := json.MarshalIndent(now, "", "  ") // of texts: it cannot fail
 	return os.WriteFile(name, append(content, '\n'), 0o600)
