@@ -10,7 +10,7 @@ import (
 
 const (
 	keptProbes = 288         // a day of them
-	firstProbe = time.Second // after the start: product and platform often start together
+	firstProbe = time.Second // after the start, and until it is healthy: both often start together
 )
 
 // Probe is one look at the product's health URL (contract, section 3).
@@ -78,15 +78,16 @@ func (p *Platform) noteProbe(probe Probe) {
 // Probes returns the health history, oldest first.
 func (p *Platform) Probes() []Probe { return all(p, &p.state.Probes) }
 
-// probeRegularly probes every 5 minutes (contract, section 8) until ctx ends.
+// probeRegularly probes every 5 minutes (contract, section 8) until ctx ends, and
+// after the start each second until the product is healthy.
 func (p *Platform) probeRegularly(ctx context.Context) {
 	interval := p.options.HealthInterval
 	if interval < 0 {
 		return
 	}
-	for wait := min(firstProbe, interval); sleep(ctx, wait) == nil; wait = interval {
-		if p.Product().HealthURL != "" {
-			p.Probe(ctx)
+	for wait := min(firstProbe, interval); sleep(ctx, wait) == nil; {
+		if p.Product().HealthURL == "" || p.Probe(ctx).Healthy {
+			wait = interval
 		}
 	}
 }

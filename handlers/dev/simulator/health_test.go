@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -64,6 +65,37 @@ func TestSimulator_NextProbeIsSlowOnceOnRequest(t *testing.T) {
 		t.Errorf("the probe after it = %+v, want it healthy", got)
 	}
 }
+
+// A product that is not ready yet is asked again soon, until it is.
+func TestSimulator_ProbesEachSecondUntilTheFirstHealthyAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p, err := New(Options{Product: Product{HealthURL: "http://product.example/healthz"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := []int{503, 503, 200, 503, 200}
+		p.outbound = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			status := answers[len(p.Probes())]
+			return &http.Response{StatusCode: status, Body: http.NoBody}, nil
+		})}
+		began := time.Now()
+		go p.probeRegularly(ctx)
+		for i, want := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3*time.Second + healthInterval, 3*time.Second + 2*healthInterval} {
+			time.Sleep(want - time.Since(began))
+			synctest.Wait()
+			if probes := p.Probes(); len(probes) != i+1 {
+				t.Errorf("after %s: %d probes, want %d", want, len(probes), i+1)
+			}
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestSimulator_ProbesHappenByThemselves(t *testing.T) {
 	t.Parallel()
