@@ -114,6 +114,10 @@ func post(ctx context.Context, secret, to string, body []byte, stdout io.Writer)
 	}
 	// Quoted: an answer may hold what a terminal would obey.
 	fmt.Fprintf(stdout, "%s in %d ms: %s\nsent %s\n", response.Status, time.Since(began).Milliseconds(), strconv.Quote(string(answer)), body)
+	if response.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("%w: %s: the secret is another than this WEBHOOK_SECRET. One of `dev` is made up at each start: there, send the event "+
+			"on the platform's console, under Deliveries, Send any event", ErrNotAcknowledged, response.Status)
+	}
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("%w: %s", ErrNotAcknowledged, response.Status)
 	}

@@ -74,6 +74,16 @@ func TestSendEvent_WhatThePlatformWouldDeliverAgain(t *testing.T) {
 	}
 }
 
+// Whose secret is another is told why, and where it is right.
+func TestSendEvent_AnotherSecretIsSaid(t *testing.T) {
+	t.Parallel()
+	url, _ := endpoint(t, http.StatusUnauthorized)
+	err := send.Run(t.Context(), secret, []string{"x", "acme", "--to=" + url}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "another than this WEBHOOK_SECRET") || !strings.Contains(err.Error(), "Send any event") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestSendEvent_NoAnswerWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
