@@ -31,7 +31,11 @@ func goRun(ctx context.Context, dir string, out io.Writer, args ...string) error
 	command.Dir, command.Stdout, command.Stderr = dir, out, out
 	var failed *exec.ExitError
 	if err := command.Run(); errors.As(err, &failed) {
-		return fmt.Errorf("%s failed, see above; the files stay as they are now: mend them, and run it again", line)
+		rest := "go build ./... && go test ./handlers"
+		if args[0] == "mod" {
+			rest = line + " && " + rest
+		}
+		return fmt.Errorf("%s failed, see above; the files stay as they are now: mend them, then %s, and commit", line, rest)
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", line, err)
 	}
