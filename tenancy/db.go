@@ -133,12 +133,13 @@ func (db *DB) openPools(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	open := func(conns int) (*pgxpool.Pool, error) { return db.newPool(ctx, conns) }
-	conns := db.options.Requests
-	if conns == 0 {
-		conns, open = int(db.pool.Config().MaxConns), func(int) (*pgxpool.Pool, error) { return db.pool, nil }
+	if conns := db.options.Requests; conns > 0 {
+		open := func(conns int) (*pgxpool.Pool, error) { return db.newPool(ctx, conns) }
+		db.lanes, err = lanes.New(conns, true, db.pool, open)
+		return err
 	}
-	db.lanes, err = lanes.New(conns, db.options.Requests > 0, open)
+	open := func(int) (*pgxpool.Pool, error) { return db.pool, nil }
+	db.lanes, err = lanes.New(int(db.pool.Config().MaxConns), false, nil, open)
 	return err
 }
 

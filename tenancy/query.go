@@ -117,7 +117,7 @@ func (tx *tenantTx) alone(ctx context.Context, sql string, args []any) (*rows, e
 // newTx takes a connection from the tenant's lane for a transaction that has not
 // begun.
 func (db *DB) newTx(ctx context.Context, tenant Tenant) (*tenantTx, error) {
-	conn, err := acquire(ctx, tenant.Slug, db.lanes.Acquire)
+	conn, err := db.acquire(ctx, tenant.Slug)
 	if err != nil {
 		return nil, err
 	}

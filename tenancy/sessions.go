@@ -42,7 +42,7 @@ const writeWait = "300ms"
 // waits there keeps nobody from finding a session, and no other tenant from
 // signing in. It returns ErrBusy where the wait was too long.
 func (db *DB) writeSession(ctx context.Context, slug Slug, sql string, args []any, targets ...any) error {
-	conn, err := acquire(ctx, slug, db.lanes.Acquire)
+	conn, err := db.acquire(ctx, slug)
 	if err != nil {
 		return err
 	}

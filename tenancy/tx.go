@@ -31,6 +31,9 @@ const rollbackTimeout = 5 * time.Second
 // returns ErrSchemaMissing or ErrTenantCancelled, and so does InTx, whatever fn
 // makes of it. A transaction that has begun before its tenant is cancelled may
 // finish. It costs one round trip beside fn's own: COMMIT.
+//
+// InTx, InShared or Query within fn is a transaction of its own, on a second
+// connection: end one before you begin the next where you can.
 func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	tenant, err := db.usable(ctx)
 	if err != nil {
@@ -71,12 +74,16 @@ func (db *DB) inTx(ctx context.Context, tenant Tenant, fn func(tx pgx.Tx) error)
 
 // InShared runs fn in a transaction on the product-wide tables, those of
 // schema/shared: unqualified names are looked up in public alone. It needs no
-// tenant, and commits and rolls back as InTx does. Where ctx has a tenant, it takes
-// from that tenant's share of the connections for shared tables: another than for
-// its own data, for InShared may well be called within InTx.
+// tenant, and commits and rolls back as InTx does. Where ctx has a tenant, it
+// takes from that tenant's share of the connections.
+//
+// Within InTx, whose tx can read these tables itself, it takes a second
+// connection. A request or a job gets that in the end, but a third one, and a
+// second where ctx is of neither, may wait for each other until their contexts
+// end.
 func (db *DB) InShared(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	tenant, _ := TenantFrom(ctx)
-	conn, err := acquire(ctx, tenant.Slug, db.lanes.AcquireShared)
+	conn, err := db.acquire(ctx, tenant.Slug)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 type Usage struct {
 	request                       string
 	statements, database, waiting atomic.Int64
+	holds                         lanes.Holder // connections, now
 
 	mu   sync.Mutex
 	open []*tenantTx // of DB.Query: their rows are not closed yet
@@ -87,11 +88,16 @@ func (s *span) counter() *Usage {
 	return s.usage
 }
 
-// acquire has a connection of the lanes, and counts the wait for it.
-func acquire(ctx context.Context, slug Slug, from func(context.Context, string) (*lanes.Conn, error)) (*lanes.Conn, error) {
+// acquire has a connection of the lanes, in the name of ctx's request, and counts
+// the wait for it.
+func (db *DB) acquire(ctx context.Context, slug Slug) (*lanes.Conn, error) {
 	wait := beginWait(ctx)
 	defer wait.endWait()
-	conn, err := from(wait, slug.s)
+	var by *lanes.Holder
+	if wait.usage != nil {
+		by = &wait.usage.holds
+	}
+	conn, err := db.lanes.Acquire(wait, slug.s, by)
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}

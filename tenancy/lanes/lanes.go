@@ -7,10 +7,13 @@
 // A tenant waits for its own lane first. Where no connection comes back to that
 // for a moment, the lane is stuck, and its tenants borrow from the other lanes
 // until one does.
+//
+// A request that holds a connection may ask for a second one. Where all hold one
+// and ask, nobody would ever finish: so from the first that asks, the last free
+// connection is kept for second ones.
 package lanes
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -38,6 +41,11 @@ type Lanes struct {
 	tenants map[string]*tenant // all that were ever met
 	queue   []*waiter          // in the order of arrival
 	most    int                // connections that one tenant may hold
+	conns   int                // in all
+	free    int                // of these
+	nested  int                // held as second ones
+	nests   bool               // a second one has been asked for
+	spare   *pgxpool.Pool      // see relieve; nil: none
 
 	acquired atomic.Int64 // how often
 	waited   atomic.Int64 // nanoseconds, for all of these together
@@ -55,8 +63,10 @@ type lane struct {
 type tenant struct {
 	home   int     // its lane
 	held   int     // connections
-	shared *tenant // its use of the shared tables; nil: this is it
+	second *tenant // its second connections, of requests that hold one; nil: this is it
 }
+
+func (t *tenant) nested() bool { return t.second == nil }
 
 type waiter struct {
 	tenant  *tenant
@@ -65,13 +75,15 @@ type waiter struct {
 }
 
 // New makes lanes of conns connections in all, whose pools open makes; one lane
-// where they are not split. It returns open's error.
-func New(conns int, split bool, open func(conns int) (*pgxpool.Pool, error)) (*Lanes, error) {
+// where they are not split. spare, which may be nil, is a pool beside them for
+// relieve. It returns open's error.
+func New(conns int, split bool, spare *pgxpool.Pool, open func(conns int) (*pgxpool.Pool, error)) (*Lanes, error) {
 	n := 1
 	if split {
 		n = max(1, min(mostLanes, conns/leastConns))
 	}
-	l := &Lanes{tenants: map[string]*tenant{}, most: max(min(conns, leastConns), conns/mostLanes)}
+	l := &Lanes{tenants: map[string]*tenant{}, conns: conns, free: conns, spare: spare}
+	l.most = max(min(conns, leastConns), conns/mostLanes)
 	if !split {
 		l.most = conns
 	}
@@ -108,67 +120,4 @@ func (l *Lanes) Pools() []*pgxpool.Pool {
 		pools[i] = l.lanes[i].pool
 	}
 	return pools
-}
-
-// Conn is a connection that is held for a tenant until Release.
-type Conn struct {
-	*pgxpool.Conn
-	lanes  *Lanes
-	lane   int
-	tenant *tenant
-}
-
-// Acquire returns a connection for the tenant of that name. It waits until ctx
-// ends, and then returns its error; or it returns why none could be made.
-func (l *Lanes) Acquire(ctx context.Context, name string) (*Conn, error) {
-	return l.acquire(ctx, l.met(name))
-}
-
-// AcquireShared is Acquire for the tables that all tenants share. A tenant has as
-// many connections for these as for its own data, on the next lane: whoever holds
-// one for that may ask for one of these, and must not wait for themselves.
-func (l *Lanes) AcquireShared(ctx context.Context, name string) (*Conn, error) {
-	return l.acquire(ctx, l.met(name).shared)
-}
-
-func (l *Lanes) acquire(ctx context.Context, t *tenant) (*Conn, error) {
-	began := time.Now()
-	n, err := l.enter(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := l.lanes[n].pool.Acquire(ctx)
-	if err != nil {
-		l.leave(n, t)
-		return nil, err
-	}
-	l.acquired.Add(1)
-	l.waited.Add(int64(time.Since(began)))
-	return &Conn{conn, l, n, t}, nil
-}
-
-// Acquired is how often Acquire has returned a connection, and what that took in
-// all.
-func (l *Lanes) Acquired() (n int64, took time.Duration) {
-	return l.acquired.Load(), time.Duration(l.waited.Load())
-}
-
-// Release gives the connection back. It may be called once.
-func (c *Conn) Release() {
-	c.Conn.Release()
-	c.lanes.leave(c.lane, c.tenant)
-}
-
-// met is the tenant of that name. Its lane is the next in turn when it is met
-// first, so that few tenants are spread as evenly as many.
-func (l *Lanes) met(name string) *tenant {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.tenants[name]
-	if t == nil {
-		n := len(l.tenants)
-		t = &tenant{home: n % len(l.lanes), shared: &tenant{home: (n + 1) % len(l.lanes)}}
-		l.tenants[name] = t
-	}
-	return t
 }

@@ -18,7 +18,7 @@ import (
 func newLanes(t *testing.T, conns int) *lanes.Lanes {
 	t.Helper()
 	url := pgtest.URL(t)
-	l, err := lanes.New(conns, true, func(conns int) (*pgxpool.Pool, error) {
+	open := func(conns int) (*pgxpool.Pool, error) {
 		c, err := pgxpool.ParseConfig(url)
 		if err != nil {
 			return nil, err
@@ -26,10 +26,15 @@ func newLanes(t *testing.T, conns int) *lanes.Lanes {
 		c.MaxConns = int32(conns)
 		pool, err := pgxpool.NewWithConfig(t.Context(), c)
 		if err == nil {
-			t.Cleanup(pool.Close)
+			t.Cleanup(func() { go pool.Close() }) // it waits for what a test that failed still holds
 		}
 		return pool, err
-	})
+	}
+	spare, err := open(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lanes.New(conns, true, spare, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +43,14 @@ func newLanes(t *testing.T, conns int) *lanes.Lanes {
 
 func acquire(t *testing.T, l *lanes.Lanes, tenant string) *lanes.Conn {
 	t.Helper()
-	return acquireFrom(t, l.Acquire, tenant)
+	return acquireFor(t, l, tenant, nil)
 }
 
-func acquireFrom(t *testing.T, from func(context.Context, string) (*lanes.Conn, error), tenant string) *lanes.Conn {
+func acquireFor(t *testing.T, l *lanes.Lanes, tenant string, by *lanes.Holder) *lanes.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	c, err := from(ctx, tenant)
+	c, err := l.Acquire(ctx, tenant, by)
 	if err != nil {
 		t.Fatalf("%s: %v", tenant, err)
 	}
@@ -54,9 +59,14 @@ func acquireFrom(t *testing.T, from func(context.Context, string) (*lanes.Conn, 
 
 func refused(t *testing.T, l *lanes.Lanes, tenant string) {
 	t.Helper()
+	refusedFor(t, l, tenant, nil)
+}
+
+func refusedFor(t *testing.T, l *lanes.Lanes, tenant string, by *lanes.Holder) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if c, err := l.Acquire(ctx, tenant); !errors.Is(err, context.DeadlineExceeded) {
+	if c, err := l.Acquire(ctx, tenant, by); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%s: %v, want it to wait", tenant, err)
 		c.Release()
 	}
@@ -90,16 +100,17 @@ func TestLanes_ATenantKeepsItsConnections(t *testing.T) {
 	}
 }
 
-// A few tenants have every lane between them, also where each uses the shared
-// tables too.
+// A few tenants have every lane between them, also where each takes second
+// connections too.
 func TestLanes_FewTenantsAreSpread(t *testing.T) {
 	t.Parallel()
 	l := newLanes(t, 8)
 	backends := map[uint32]bool{}
 	for i := range 4 {
-		c := acquire(t, l, fmt.Sprint("t", i))
+		var by lanes.Holder
+		c := acquireFor(t, l, fmt.Sprint("t", i), &by)
 		backends[c.Conn.Conn().PgConn().PID()] = true
-		acquireFrom(t, l.AcquireShared, fmt.Sprint("t", i)).Release()
+		acquireFor(t, l, fmt.Sprint("t", i), &by).Release()
 		c.Release()
 	}
 	if len(backends) != 4 {
@@ -123,31 +134,6 @@ func TestLanes_AStuckTenantTakesAQuarter(t *testing.T) {
 	second.Release()
 }
 
-// A tenant that holds its share for its own data has another for the shared
-// tables, and no more of that.
-func TestLanes_ATenantHasAShareOfTheSharedTables(t *testing.T) {
-	t.Parallel()
-	l := newLanes(t, 8)
-	var held []*lanes.Conn
-	for _, from := range []func(context.Context, string) (*lanes.Conn, error){l.Acquire, l.AcquireShared} {
-		for range 2 {
-			held = append(held, acquireFrom(t, from, "stuck"))
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if c, err := l.AcquireShared(ctx, "stuck"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want it to wait", err)
-		c.Release()
-	}
-	for i := range 100 {
-		acquire(t, l, fmt.Sprint("other", i)).Release()
-	}
-	for _, c := range held {
-		c.Release()
-	}
-}
-
 // Who gives up takes nothing with them, and nobody is forgotten.
 func TestLanes_EveryPlaceComesBack(t *testing.T) {
 	t.Parallel()
@@ -158,9 +144,12 @@ func TestLanes_EveryPlaceComesBack(t *testing.T) {
 		users.Go(func() {
 			for n := range 50 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%5)*time.Millisecond+100*time.Microsecond)
-				c, err := l.Acquire(ctx, fmt.Sprint("t", i%6))
-				if err == nil {
+				var by lanes.Holder
+				if c, err := l.Acquire(ctx, fmt.Sprint("t", i%6), &by); err == nil {
 					most.Store(max(most.Load(), held.Add(1)))
+					if second, err := l.Acquire(ctx, fmt.Sprint("t", n%6), &by); err == nil {
+						second.Release()
+					}
 					held.Add(-1)
 					c.Release()
 				}
@@ -172,20 +161,29 @@ func TestLanes_EveryPlaceComesBack(t *testing.T) {
 	if n := most.Load(); n > 4 {
 		t.Errorf("%d connections were held at once, want at most 4", n)
 	}
+	var by lanes.Holder
 	var all []*lanes.Conn
-	for i := range 4 { // all are there again
-		all = append(all, acquire(t, l, fmt.Sprint("t", i)))
+	for i := range 4 { // all are there again, the last as a second one
+		all = append(all, acquireFor(t, l, fmt.Sprint("t", i), &by))
 	}
-	refused(t, l, "t5")
+	refusedFor(t, l, "t5", &by)
 	for _, c := range all {
 		c.Release()
 	}
 }
 
-// First come, first served.
+// First come, first served, also where one is kept from those who wait.
 func TestLanes_AreFair(t *testing.T) {
 	t.Parallel()
-	l := newLanes(t, 1)
+	served(t, newLanes(t, 1))
+	l := newLanes(t, 2)
+	ask(t, l)
+	served(t, l)
+}
+
+// served has ten wait for the one connection that they may have.
+func served(t *testing.T, l *lanes.Lanes) {
+	t.Helper()
 	held := acquire(t, l, "a")
 	var mu sync.Mutex
 	var order []int

@@ -16,6 +16,7 @@ func (l *Lanes) enter(ctx context.Context, t *tenant) (int, error) {
 	}
 	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
+	l.relieve()
 	l.mu.Unlock()
 	return l.wait(ctx, w)
 }
@@ -68,46 +69,69 @@ func (l *Lanes) giveUp(ctx context.Context, w *waiter) (int, error) {
 func (l *Lanes) leave(n int, t *tenant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.held--
-	l.lanes[n].free++
-	l.lanes[n].returned++
-	l.lanes[n].stuck = false
+	l.count(n, t, -1)
+	if n != spareLane {
+		l.lanes[n].returned++
+		l.lanes[n].stuck = false
+	}
 	l.serve()
+	l.relieve()
+}
+
+// count has the tenant hold so many more of a lane.
+func (l *Lanes) count(n int, t *tenant, more int) {
+	t.held += more
+	if t.nested() {
+		l.nested += more
+	}
+	if n != spareLane {
+		l.lanes[n].free -= more
+		l.free -= more
+	}
 }
 
 // take gives the tenant a place in its lane, or where that is stuck in the next
-// that has one: always the same for a tenant, which so is warm there too.
+// that has one: always the same for a tenant, which so is warm there too. A
+// second connection comes from another lane at once, for its request holds up
+// others.
 func (l *Lanes) take(t *tenant) (int, bool) {
 	if t.held >= l.most {
+		return 0, false
+	}
+	if l.free <= l.kept(t) {
 		return 0, false
 	}
 	for i := range l.lanes {
 		n := (t.home + i) % len(l.lanes)
 		if l.lanes[n].free > 0 {
-			l.lanes[n].free--
-			t.held++
+			l.count(n, t, 1)
 			return n, true
 		}
-		if !l.lanes[t.home].stuck {
+		if !t.nested() && !l.lanes[t.home].stuck {
 			break
 		}
 	}
 	return 0, false
 }
 
+// kept is how many free connections are not for the tenant. With the last one for
+// second connections alone, one is free, or one is held as a second and comes
+// back.
+func (l *Lanes) kept(t *tenant) int {
+	if t.nested() || !l.nests || l.conns == 1 {
+		return 0
+	}
+	return 1
+}
+
 // serve grants what is free to those who wait, first come first served.
 func (l *Lanes) serve() {
-	free := 0
-	for _, lane := range l.lanes {
-		free += lane.free
-	}
 	l.queue = slices.DeleteFunc(l.queue, func(w *waiter) bool {
-		if free == 0 {
+		if l.free == 0 {
 			return false
 		}
 		n, ok := l.take(w.tenant)
 		if ok {
-			free--
 			w.granted <- n
 		}
 		return ok
