@@ -123,9 +123,9 @@ func (r *Reader) own() Config {
 }
 
 // LeastConns is how many connections one replica cannot run without: two for
-// the inbox, two for the requests, of which one may hold both, and one each for the
-// health probe, the sessions, and the tenants that are made and migrated.
-const LeastConns = 7
+// the inbox, and one each for the health probe, the sessions, the tenants that are
+// made and migrated, and the requests.
+const LeastConns = 6
 
 // CallbackURL is {callback_url}: where the platform sends a browser back to.
 func (c Config) CallbackURL() string { return c.PublicURL.JoinPath("/sso/callback").String() }

@@ -58,7 +58,7 @@ func TestFleet_IsMigratedOverTheFewestConnections(t *testing.T) {
 	before.Exec(t, `CREATE TABLE public.gate (n int); UPDATE public.tenants SET schema_version = 2 WHERE slug = 'globex'`)
 	open := pgtest.Lock(t, before.Database, "public.gate")
 	next := migratingTo(t, `SET LOCAL lock_timeout = 0; DO $$ BEGIN IF current_schema() = 'tenant_acme' THEN LOCK TABLE gate; END IF; END $$`)
-	site := before.Replica(t, next, handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "7"}})
+	site := before.Replica(t, next, handlertest.Setup{Env: map[string]string{"DATABASE_MAX_CONNS": "6"}})
 	handlertest.Await(t, "a migration is under way", func() bool { return pgtest.Waiting(t, before.Database) == 1 })
 	if answer := globex.At(site).API(http.MethodGet, "/api/items", ""); answer.Status != http.StatusOK {
 		t.Errorf("of another tenant: %d", answer.Status)

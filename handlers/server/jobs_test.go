@@ -15,7 +15,7 @@ import (
 // tenant who asked.
 func TestJobs_AreWorkedByTheServer(t *testing.T) {
 	t.Parallel()
-	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "9"}})
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "8"}})
 	acme, _ := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 	if answer := acme.API(http.MethodPost, "/api/restock/pears", ""); answer.Status != http.StatusAccepted {
 		t.Fatalf("%d %s", answer.Status, answer.Body)
@@ -36,7 +36,7 @@ func TestJobs_NoneDeclaredStartsNothing(t *testing.T) {
 	t.Parallel()
 	p := fixture.Product()
 	p.Jobs = nil
-	site := handlertest.Start(t, p, handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "7"}})
+	site := handlertest.Start(t, p, handlertest.Setup{Jobs: true, Env: map[string]string{"DATABASE_MAX_CONNS": "6"}})
 	site.SignIn(t, "acme")
 	if n := handlertest.Query[int](t, site, `SELECT (SELECT count(*) FROM river_queue) + (SELECT count(*) FROM river_leader) + (SELECT count(*) FROM job_schedules)`); n != 0 {
 		t.Error("an engine was started")

@@ -41,7 +41,7 @@ func (v variant) start(t *testing.T, site *handlertest.Site) judged {
 	t.Cleanup(proxy.Close)
 	env := map[string]string{
 		"PLATFORM_URL": platform, "PLATFORM_BASE_URL": base, "PUBLIC_URL": proxyURL,
-		"DATABASE_MAX_CONNS": "7", // all variants share one PostgreSQL
+		"DATABASE_MAX_CONNS": "6", // all variants share one PostgreSQL
 	}
 	maps.Copy(env, v.env)
 	replica := site.Replica(t, fixture.Product(), handlertest.Setup{Env: env})
