@@ -188,6 +188,41 @@ func TestDeliver_SlowHandlersHoldUpNoQuickOne(t *testing.T) {
 	}
 }
 
+// What finds no slot for slow handlers goes back as if it had never been taken:
+// the wait costs no attempt, and touches nobody else's event.
+func TestDeliver_ASlowEventWithoutASlotIsGivenBack(t *testing.T) {
+	t.Parallel()
+	running, release := make(chan struct{}, 3), make(chan struct{})
+	defer close(release)
+	d := newHarness(t, inbox.Options{Lease: time.Hour}, inbox.Handlers{"slow": {Slow: true,
+		Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+			running <- struct{}{}
+			return waitFor(release)(ctx, tx, e)
+		}}})
+	for _, slug := range []string{"a", "b", "c"} {
+		d.want(t, inbox.Applied, "subscription.created", slug, "")
+	}
+	for _, slug := range []string{"a", "b"} { // the two slots
+		go func() { _, _ = d.inbox.Deliver(t.Context(), delivery("slow", slug, "")) }()
+	}
+	others := func() string {
+		return pgtest.Query[string](t, d.url, `SELECT coalesce(string_agg(concat_ws(' ', id, attempts, claimed_by, next_attempt_at), ', ' ORDER BY id), '')
+			FROM public.webhook_events WHERE tenant_slug <> 'c' OR event_type <> 'slow'`)
+	}
+	<-running
+	<-running
+	before := others()
+	go func() { _, _ = d.inbox.Deliver(t.Context(), delivery("slow", "c", "")) }()
+	await(t, "it is given back", func() bool {
+		return pgtest.Query[bool](t, d.url, `SELECT coalesce(bool_or(attempts = 0 AND claimed_by IS NULL
+			AND next_attempt_at > received_at AND next_attempt_at <= now()), false)
+			FROM public.webhook_events WHERE tenant_slug = 'c' AND event_type = 'slow'`)
+	})
+	if after := others(); after != before {
+		t.Errorf("the others' events are %s, were %s", after, before)
+	}
+}
+
 // With every connection of the requests in use, events are applied.
 func TestDeliver_NeedsNoConnectionOfTheRequests(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,4 +140,24 @@ func TestHandler_FindsItsTenantAtThisVersion(t *testing.T) {
 			return err
 		}}})
 	d.want(t, inbox.Applied, "b", "acme", "")
+}
+
+// A tenant whose schema is lost has no tables. Its handler's plain names must
+// not find the product's shared ones instead.
+func TestHandler_OfATenantWithoutItsSchemaIsNotCalled(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	d := newHarness(t, inbox.Options{}, inbox.Handlers{"sale": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+		calls.Add(1)
+		return recordEffect(ctx, tx, e)
+	}}})
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	pgtest.Exec(t, d.url, `DROP SCHEMA tenant_acme CASCADE; CREATE TABLE public.effects (event bigint NOT NULL)`)
+	id := d.want(t, inbox.FailedOnce, "sale", "acme", "")
+	if got := d.lastError(t, id); !strings.Contains(got, tenancy.ErrSchemaMissing.Error()) || d.status(t, id) != "pending" {
+		t.Errorf("%s, %q; want it pending, and the schema named", d.status(t, id), got)
+	}
+	if n := pgtest.Query[int](t, d.url, `SELECT count(*) FROM public.effects`); n != 0 || calls.Load() != 0 {
+		t.Errorf("%d calls, %d rows in public.effects; want none", calls.Load(), n)
+	}
 }
