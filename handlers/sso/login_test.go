@@ -1,6 +1,7 @@
 package sso_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"example.com/subproduct/handlers/dev/simulator"
 	"example.com/subproduct/handlers/handlertest"
 	"example.com/subproduct/handlers/handlertest/fixture"
+	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 var withState = map[string]string{"SSO_STATE": "true"}
@@ -176,6 +179,20 @@ func TestLogin_StateComesBackOrTheCallbackWasNotAskedFor(t *testing.T) {
 	}
 }
 
+// A visit that another site caused has no state; an empty one does not answer it.
+func TestLogin_ThatAnotherSiteCausedIsAnsweredByNoState(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Env: withState})
+	site.Subscribe(t, "evil")
+	for _, state := range []string{"&state=", "&state", ""} {
+		b := site.SignIn(t, "acme")
+		b.Do(http.MethodGet, "/login", nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
+		if page := come(t, site, b, "u-evil", state); !strings.Contains(page.Body, "/sso/switch") || b.User() != "u-acme" {
+			t.Errorf("%q: %d, signed in as %q; want to be asked", state, page.Status, b.User())
+		}
+	}
+}
+
 // The contract writes <redirect>?code=, so that nothing is added by default; and
 // a sign-in that the platform starts has no state at all.
 func TestLogin_StateIsOffByDefaultAndThePlatformMayStart(t *testing.T) {
@@ -208,6 +225,29 @@ func TestLogin_TwoTabs(t *testing.T) {
 	}
 	if page := come(t, site, b, "u-globex", "&state="+first); !strings.Contains(page.Body, "/sso/switch") || b.User() != "u-acme" {
 		t.Errorf("first tab, another person: %d as %q", page.Status, b.User())
+	}
+}
+
+// Who agrees to a switch may have to wait for the workspace, and is not asked
+// again.
+func TestSwitch_IntoAWorkspaceThatTakesLongToPrepare(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Platform.AddTenant("new", "New", "Pro", simulator.User{ID: "u-new", Email: "ada@new.example"})
+	b := site.SignIn(t, "acme")
+	question := b.Callback("u-new")
+	holder := pgtest.Connect(t, site.Database)
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, hashtext('new'))`, tenancy.LockKey); err != nil {
+		t.Fatal(err)
+	}
+	if page := b.Post("/sso/switch", nonce(question)); !strings.Contains(page.Body, "/sso/preparing") || b.User() != "u-acme" {
+		t.Fatalf("%d, signed in as %q; want the page that waits", page.Status, b.User())
+	}
+	_ = holder.Close(t.Context())
+	handlertest.Await(t, "the workspace is ready", func() bool { return b.Get("/sso/preparing").Status == http.StatusSeeOther })
+	if b.User() != "u-new" {
+		t.Errorf("signed in as %q", b.User())
 	}
 }
 

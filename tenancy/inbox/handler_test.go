@@ -127,19 +127,28 @@ func TestHandler_OfALifecycleEventRunsOnTheTenantsSchema(t *testing.T) {
 	}
 }
 
-// An event may come for a tenant that a deployment has not migrated yet.
+// An event may come for a tenant that a deployment has not migrated yet. It is
+// migrated then, where that may be done on use.
 func TestHandler_FindsItsTenantAtThisVersion(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	before := joinHarness(t, url, quick, nil)
-	before.want(t, inbox.Applied, "subscription.created", "acme", "")
 	two := files("000001_effects.up.sql", "CREATE TABLE effects (event bigint NOT NULL)", "000002_b.up.sql", "ALTER TABLE effects ADD COLUMN b text")
-	d := openHarness(t, tenancy.Options{URL: url, Tenant: two, MigrateOnUse: true}, quick, inbox.Handlers{
-		"b": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
-			_, err := tx.Exec(ctx, `INSERT INTO effects (event, b) VALUES ($1, 'x')`, e.ID)
-			return err
-		}}})
-	d.want(t, inbox.Applied, "b", "acme", "")
+	for want, c := range map[int]struct {
+		may     bool
+		outcome inbox.Outcome
+	}{1: {false, inbox.FailedOnce}, 2: {true, inbox.Applied}} {
+		url := pgtest.URL(t)
+		before := joinHarness(t, url, quick, nil)
+		before.want(t, inbox.Applied, "subscription.created", "acme", "")
+		d := openHarness(t, tenancy.Options{URL: url, Tenant: two, MigrateOnUse: c.may}, inbox.Options{}, inbox.Handlers{
+			"b": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+				_, err := tx.Exec(ctx, `INSERT INTO effects (event, b) VALUES ($1, 'x')`, e.ID)
+				return err
+			}}})
+		d.want(t, c.outcome, "b", "acme", "")
+		if got := pgtest.Query[int](t, url, `SELECT schema_version FROM public.tenants`); got != want {
+			t.Errorf("MigrateOnUse %v: at version %d, want %d", c.may, got, want)
+		}
+	}
 }
 
 // A tenant whose schema is lost has no tables. Its handler's plain names must
