@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy"
+	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
 // While one long reader holds a table, a new replica that migrates its tenant on
@@ -60,6 +61,44 @@ func TestMigrateOnUse_GivesWayToReaders(t *testing.T) {
 	}
 	_ = reader.Close(context.Background())
 	await(t, "the tenant is migrated", func() bool { return newer.InTx(ctx, func(pgx.Tx) error { return nil }) == nil })
+}
+
+// A run of one tenant, a canary, or a run that counts its failures waits for a
+// table in use as any other does: no reader is a failed migration.
+func TestFleet_ATableInUseIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]tenancy.FleetOptions{
+		"one tenant": {Only: slug(t, "t000")}, "a canary": {Canary: 1, Jobs: 1}, "no failure": {MaxFailures: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, db := fleetOf(t, 1, versionTwo)
+			release := pgtest.Lock(t, url, `tenant_t000.a IN ACCESS SHARE MODE`)
+			type end struct {
+				result tenancy.FleetResult
+				err    error
+			}
+			ended := make(chan end, 1)
+			go func() {
+				result, err := db.MigrateTenants(t.Context(), o)
+				ended <- end{result, err}
+			}()
+			tries := map[string]bool{}
+			await(t, "it has given way once and tries again", func() bool {
+				tries[pgtest.Query[string](t, url, `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity
+					WHERE datname = current_database() AND wait_event_type = 'Lock'`)] = true
+				delete(tries, "")
+				return len(tries) > 1 || len(ended) > 0
+			})
+			release()
+			if got := <-ended; got.err != nil || got.result.Migrated != 1 || len(got.result.Failed) != 0 {
+				t.Errorf("%+v, %v; want it migrated", got.result, got.err)
+			}
+			if n := pgtest.Query[int](t, url, atTwo); n != 1 {
+				t.Errorf("%d tenants are up, want the one", n)
+			}
+		})
+	}
 }
 
 // current is the context of a request that reads the tenant as it is now.

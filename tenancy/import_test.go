@@ -200,8 +200,8 @@ func TestImport_NothingIsLeftOfAHalfOne(t *testing.T) {
 		if name == "it is given up" {
 			in = ctx
 		}
-		if _, err := db.Import(in, io.MultiReader(strings.NewReader(dump[:half]), psqlBegins(t, url), interrupt, strings.NewReader(dump[half:]))); err == nil {
-			t.Errorf("%s: no error", name)
+		if _, err := db.Import(in, io.MultiReader(strings.NewReader(dump[:half]), psqlBegins(t, url), interrupt, strings.NewReader(dump[half:]))); err == nil || errors.Is(err, tenancy.ErrTenantThere) {
+			t.Errorf("%s: %v; want an error, and not that the tenant is there", name, err)
 		}
 		await(t, "the backend is gone", func() bool {
 			return pgtest.Query[int](t, url, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = current_database()`) == 0

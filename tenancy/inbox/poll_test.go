@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/inbox"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -82,6 +83,30 @@ func TestPoll_ABusyTenantKeepsNoSlot(t *testing.T) {
 	await(t, "the busy tenant's events are done", func() bool { return d.effects(t, "acme") == 3 })
 	if n := pgtest.Query[int](t, d.url, `SELECT max(attempts) FROM public.webhook_events`); n != 1 {
 		t.Errorf("%d attempts are counted at an event that was applied at once", n)
+	}
+}
+
+// One that is always due and always busy does not keep the poller from those that
+// come after it by name.
+func TestPoll_GoesOnBehindABusyTenant(t *testing.T) {
+	t.Parallel()
+	o := quick
+	o.Conns = 2 // one slot
+	d := newHarness(t, o, nil)
+	for _, slug := range []string{"a", "b"} {
+		d.want(t, inbox.Applied, "subscription.created", slug, "")
+	}
+	holder := pgtest.Connect(t, d.url)
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, hashtext('a'))`, tenancy.LockKey); err != nil {
+		t.Fatal(err)
+	}
+	held := d.leave(t, delivery("effect", "a", ""))[0]
+	behind := d.leave(t, delivery("effect", "b", ""))[0]
+	d.run(t)
+	d.awaitStatus(t, behind, "done")
+	if got := d.status(t, held); got != "pending" {
+		t.Errorf("the busy tenant's event is %s", got)
 	}
 }
 

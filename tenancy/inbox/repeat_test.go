@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,6 +87,38 @@ func TestRepeat_TheSameLifecycleBytesAfterACommandAreNew(t *testing.T) {
 	}
 	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
 	d.wantTenant(t, "acme", "active")
+}
+
+// Bytes that were applied once, and now mean a new event that fails, are not
+// taken for done: the platform goes on sending them.
+func TestRepeat_ANewMeaningThatFailsIsNotTheOldOne(t *testing.T) {
+	t.Parallel()
+	var fails atomic.Bool
+	d := newHarness(t, inbox.Options{FirstRetry: time.Hour}, inbox.Handlers{"subscription.created": {
+		Apply: func(context.Context, pgx.Tx, inbox.Event) error {
+			if fails.Load() {
+				return errBoom
+			}
+			return nil
+		}}})
+	first := d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	if err := d.db.Cancel(t.Context(), slugOf(t, "acme")); err != nil {
+		t.Fatal(err)
+	}
+	fails.Store(true)
+	for attempt := 1; attempt <= 3; attempt++ {
+		id := d.want(t, inbox.FailedOnce, "subscription.created", "acme", "same")
+		if got := d.attempts(t, id); id == first || got != attempt {
+			t.Errorf("event %d after %d has %d attempts, want %d", id, first, got, attempt)
+		}
+	}
+	d.wantTenant(t, "acme", "cancelled")
+	fails.Store(false)
+	d.want(t, inbox.Applied, "subscription.created", "acme", "same")
+	d.wantTenant(t, "acme", "active")
+	if got := d.attempts(t, first); got != 1 {
+		t.Errorf("the first event has %d attempts now", got)
+	}
 }
 
 // The platform's retry of what was never answered 2xx is no new event, whatever
