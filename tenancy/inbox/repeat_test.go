@@ -121,6 +121,29 @@ func TestRepeat_ANewMeaningThatFailsIsNotTheOldOne(t *testing.T) {
 	}
 }
 
+// After a day the same bytes are a new event. The old one, which failed, is left
+// to a person, however often they come.
+func TestRepeat_AFailureOfYesterdayIsNotRevived(t *testing.T) {
+	t.Parallel()
+	var works atomic.Bool
+	d := newHarness(t, inbox.Options{MaxAttempts: 1}, inbox.Handlers{"sale": {Apply: func(ctx context.Context, tx pgx.Tx, e inbox.Event) error {
+		if !works.Load() {
+			return errBoom
+		}
+		return recordEffect(ctx, tx, e)
+	}}})
+	d.want(t, inbox.Applied, "subscription.created", "acme", "")
+	old := d.want(t, inbox.Rejected, "sale", "acme", "")
+	pgtest.Exec(t, d.url, `UPDATE public.webhook_events SET processed_at = processed_at - interval '25 hours'`)
+	works.Store(true)
+	for range 3 {
+		d.want(t, inbox.Applied, "sale", "acme", "")
+	}
+	if status, n := d.status(t, old), d.effects(t, "acme"); status != "failed" || n != 1 {
+		t.Errorf("yesterday's is %s, %d effects; want it failed, and 1", status, n)
+	}
+}
+
 // The platform's retry of what was never answered 2xx is no new event, whatever
 // came since.
 func TestRepeat_ARetryOfWhatWasNotAnsweredStaysVoid(t *testing.T) {
