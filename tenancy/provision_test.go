@@ -49,6 +49,22 @@ func TestProvision_AFailureLeavesNothing(t *testing.T) {
 	}
 }
 
+// A file may make a temporary table. The next tenant, on the same connection,
+// makes its own.
+func TestProvision_TemporaryTablesOfAFileAreGoneForTheNextTenant(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, MaxConns: 1, Tenant: files("000001_a.up.sql", `
+		CREATE TEMP TABLE scratch AS SELECT current_schema()::text AS schema;
+		CREATE TABLE a AS SELECT * FROM scratch`)})
+	for _, name := range []string{"acme", "globex"} {
+		provision(t, db, name)
+		if got := pgtest.Query[string](t, url, `SELECT schema FROM tenant_`+name+`.a`); got != "tenant_"+name {
+			t.Errorf("%s has what was kept for %s", name, got)
+		}
+	}
+}
+
 func TestMigrations_AnErrorNamesFileLineAndCause(t *testing.T) {
 	t.Parallel()
 	db := open(t, tenancy.Options{Tenant: files("000001_a.up.sql", "CREATE TABLE a (id bigint);\n\nSELECT nonsense FROM a;\n")})

@@ -3,6 +3,7 @@ package tenancy_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -112,4 +113,72 @@ func TestSessions_AWriteDoesNotWaitForLong(t *testing.T) {
 		t.Errorf("another tenant waited for %v", took)
 	}
 	writes.Wait()
+}
+
+// Where a user is signed in now, newest first; what has expired is not there any
+// more, swept or not.
+func TestSessions_TheListIsOfLiveOnesNewestFirst(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things})
+	provision(t, db, "acme")
+	s := tenancy.Session{Tenant: slug(t, "acme"), UserID: "u", Data: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour)}
+	for _, token := range []string{"a", "over", "b", "c"} {
+		s.UserAgent = token
+		if err := db.SaveSession(t.Context(), token, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pgtest.Exec(t, url, `UPDATE public.sessions SET expires_at = now() - interval '1 second' WHERE user_agent = 'over'`)
+	pgtest.Exec(t, url, `UPDATE public.sessions SET user_agent = user_agent WHERE user_agent = 'a'`) // so that it lies behind the others
+	listed := func() (agents, current string, n int) {
+		t.Helper()
+		found, err := db.Sessions(t.Context(), s.Tenant, "u", "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			agents += f.UserAgent
+			if f.Current {
+				current += f.UserAgent
+			}
+		}
+		return agents, current, len(found)
+	}
+	if agents, current, _ := listed(); agents != "cba" || current != "b" {
+		t.Errorf("the list is %s, current %s; want cba, current b", agents, current)
+	}
+	pgtest.Exec(t, url, `INSERT INTO public.sessions (token_hash, tenant_slug, user_id, user_agent, data, expires_at)
+		SELECT sha256(n::text::bytea), 'acme', 'u', 'x', '{}', now() + interval '1 hour' FROM generate_series(1, 100) n`)
+	if agents, _, n := listed(); n != 100 || strings.Trim(agents, "x") != "" {
+		t.Errorf("of 103 it lists %d: %s; want the newest 100", n, agents)
+	}
+}
+
+// Whoever leaves has left, whatever there was to leave: a session that is gone,
+// or a sign-in that was never finished. Only the end of a sign-in is recorded.
+func TestSignOut_OfWhatIsNoSignInIsNoError(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things})
+	ctx := provision(t, db, "acme")
+	signIn(t, db, "acme", "ada", time.Hour)
+	waits := tenancy.Session{Data: []byte("{}"), ExpiresAt: time.Now().Add(time.Hour)}
+	if err := db.SaveSession(t.Context(), "waits", waits); err != nil {
+		t.Fatal(err)
+	}
+	for _, leave := range []struct {
+		ctx   context.Context
+		token string
+	}{{t.Context(), "unknown"}, {ctx, "unknown"}, {t.Context(), "waits"}, {ctx, "ada"}, {ctx, "ada"}} {
+		if err := db.SignOut(leave.ctx, leave.token); err != nil {
+			t.Errorf("%s: %v", leave.token, err)
+		}
+	}
+	if n := pgtest.Query[int](t, url, `SELECT count(*) FROM public.sessions`); n != 0 {
+		t.Errorf("%d sessions are left", n)
+	}
+	if got := pgtest.Query[string](t, url, `SELECT coalesce(string_agg(actor, ','), '') FROM public.audit_log WHERE action = $1`, tenancy.AuditSignOut); got != "ada" {
+		t.Errorf("recorded for %q, want ada alone", got)
+	}
 }

@@ -251,6 +251,32 @@ func TestSwitch_IntoAWorkspaceThatTakesLongToPrepare(t *testing.T) {
 	}
 }
 
+// Who waits for the workspace may leave, and is not signed in when it is there.
+func TestLogout_WhileTheWorkspaceIsPrepared(t *testing.T) {
+	t.Parallel()
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{})
+	site.Platform.AddTenant("new", "New", "Pro", simulator.User{ID: "u-new", Email: "ada@new.example"})
+	holder := pgtest.Connect(t, site.Database)
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, hashtext('new'))`, tenancy.LockKey); err != nil {
+		t.Fatal(err)
+	}
+	b := site.Browser(t)
+	if page := b.Callback("u-new"); !strings.Contains(page.Body, "/sso/preparing") {
+		t.Fatalf("%d; want the page that waits", page.Status)
+	}
+	if answer := b.Post("/logout", nil); answer.Status != http.StatusSeeOther || answer.Location() != "/" {
+		t.Errorf("logout: %d to %q", answer.Status, answer.Location())
+	}
+	_ = holder.Close(t.Context())
+	handlertest.Await(t, "the workspace is ready", func() bool {
+		return handlertest.Query[bool](t, site, `SELECT EXISTS (SELECT FROM public.tenants WHERE slug = 'new')`)
+	})
+	if b.Get("/sso/preparing"); b.User() != "" {
+		t.Errorf("signed in as %q", b.User())
+	}
+}
+
 // What was kept aside is gone when the browser's owner signs in otherwise, and
 // nobody else's browser can say yes for it.
 func TestLogin_AKeptIdentityIsOfThisBrowserAndGoesAway(t *testing.T) {

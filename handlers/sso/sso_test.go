@@ -54,6 +54,40 @@ func TestSSO_ACodeThatThePlatformRefuses(t *testing.T) {
 	}
 }
 
+// When the platform does not take the API key, nobody can sign in: the visitor
+// is told that the fault may be ours, and the log tells the operator which
+// setting to look at. A code that is merely stale is nobody's alarm.
+func TestSSO_TheAPIKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	var log handlertest.Log
+	site := handlertest.Start(t, fixture.Product(), handlertest.Setup{Log: &log})
+	site.Subscribe(t, "acme")
+	alarms := func() int { return strings.Count(log.String(), "PLATFORM_API_KEY is wrong or has expired") }
+	for i, c := range []struct {
+		status int
+		title  string
+		alarms int
+	}{
+		{http.StatusNotFound, "That sign-in has expired", 0},
+		{http.StatusUnauthorized, "The platform did not accept this sign-in", 1},
+		{http.StatusForbidden, "The platform did not accept this sign-in", 2},
+	} {
+		site.Platform.SetFaults(simulator.Faults{UserInfoStatus: c.status})
+		answer := site.Browser(t).Callback("u-acme")
+		if answer.Status != http.StatusUnauthorized || !strings.Contains(answer.Body, c.title) ||
+			!strings.Contains(answer.Body, `href="/login"`) || answer.Cookie("session") != nil {
+			t.Errorf("%d: %d %s; want a 401 page, %q", c.status, answer.Status, answer.Body, c.title)
+		}
+		handlertest.Await(t, "the log has the request", func() bool { return strings.Count(log.String(), `"route":"/sso/callback"`) > i })
+		if got := alarms(); got != c.alarms {
+			t.Errorf("%d: %d alarms in the log, want %d", c.status, got, c.alarms)
+		}
+	}
+	if text := log.String(); !strings.Contains(text, "status 403") || strings.Contains(text, handlertest.APIKey) {
+		t.Errorf("the log lacks the platform's status, or has the key:\n%s", text)
+	}
+}
+
 // Whatever goes wrong at the platform: a page of ours, no session, nothing of
 // the platform's body, and the code was sent once.
 func TestSSO_ThePlatformFails(t *testing.T) {

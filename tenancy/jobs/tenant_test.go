@@ -158,6 +158,25 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 	}
 }
 
+// Who provisions without an event, at a sign-in or by a command, makes the same
+// job of the same tenant.
+func TestInsert_AtProvisioningWithoutAnEvent(t *testing.T) {
+	t.Parallel()
+	url := newHarness(t).url
+	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: url, Tenant: notes, OnProvision: func(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
+		return jobs.Insert(ctx, tx, note{"welcome"})
+	}})
+	must(t, err)
+	defer db.Close()
+	must(t, db.Provision(t.Context(), slugOf(t, "acme")))
+	must(t, db.EnsureReady(t.Context(), slugOf(t, "globex")))
+	must(t, db.Provision(t.Context(), slugOf(t, "acme"))) // it is there: nothing is made
+	got := pgtest.Query[string](t, url, `SELECT string_agg(concat_ws(' ', kind, args->>'Text', metadata->>'tenant'), ', ' ORDER BY id) FROM public.river_job`)
+	if got != "note welcome acme, note welcome globex" {
+		t.Errorf("the jobs are %s", got)
+	}
+}
+
 // A purge takes the tenant's jobs with it, whatever their status, and no other's.
 func TestPurge_DeletesTheTenantsJobs(t *testing.T) {
 	t.Parallel()

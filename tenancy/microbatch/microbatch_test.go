@@ -128,6 +128,40 @@ func TestQueue_TheLastToLeaveHearsOfSuccess(t *testing.T) {
 	})
 }
 
+// What failed in that instant is no success.
+func TestQueue_TheLastToLeaveHearsOfNoFailureAsSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		q.Run = func(ctx context.Context, _ []string) error { <-ctx.Done(); return errRefused }
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		if err := <-q.call(ctx, "a"); err == nil {
+			t.Error("a call whose run was refused is told that it went well")
+		}
+	})
+}
+
+// A call that weighs more than a run may runs all the same: alone.
+func TestQueue_ACallHeavierThanARunRunsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		q.Weight = func(name string) int { return len(name) }
+		a := q.call(t.Context(), "a")
+		b, heavy, c, d := q.call(t.Context(), "b"), q.call(t.Context(), "heavy"), q.call(t.Context(), "c"), q.call(t.Context(), "dd")
+		runs := []string{"a"}
+		for _, next := range []string{"b", "heavy", "c dd"} {
+			q.wantRuns(t, runs...)
+			q.end <- nil
+			runs = append(runs, next)
+		}
+		q.wantRuns(t, runs...)
+		q.end <- nil
+		for _, told := range []<-chan error{a, b, heavy, c, d} {
+			want(t, told, nil)
+		}
+	})
+}
+
 func TestQueue_APanicIsAnErrorOfItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
