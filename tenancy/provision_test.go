@@ -1,10 +1,14 @@
 package tenancy_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/localpg/pgtest"
@@ -49,14 +53,20 @@ func TestProvision_AFailureLeavesNothing(t *testing.T) {
 	}
 }
 
-// A file may make a temporary table. The next tenant, on the same connection,
-// makes its own.
-func TestProvision_TemporaryTablesOfAFileAreGoneForTheNextTenant(t *testing.T) {
+// A file may make a temporary table, on a connection that has one of that name:
+// the tenant before made it or, behind a pooler, anybody.
+func TestProvision_TemporaryTablesOfOthersAreGone(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := open(t, tenancy.Options{URL: url, MaxConns: 1, Tenant: files("000001_a.up.sql", `
 		CREATE TEMP TABLE scratch AS SELECT current_schema()::text AS schema;
-		CREATE TABLE a AS SELECT * FROM scratch`)})
+		CREATE TABLE a AS SELECT * FROM scratch`),
+		Configure: func(c *pgxpool.Config) {
+			c.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (bool, error) {
+				_, err := conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS scratch (schema text)`)
+				return true, err
+			}
+		}})
 	for _, name := range []string{"acme", "globex"} {
 		provision(t, db, name)
 		if got := pgtest.Query[string](t, url, `SELECT schema FROM tenant_`+name+`.a`); got != "tenant_"+name {

@@ -66,10 +66,11 @@ func TestConfig_OneMessageNamesEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
-// Too few connections to run are refused, and the least that works is named.
+// Too few connections to run are refused, and more than any server has; the
+// least that works is named.
 func TestConfig_TooFewConnectionsAreRefused(t *testing.T) {
 	t.Parallel()
-	for conns, want := range map[string]bool{"0": false, "1": false, "5": false, "6": true, "16": true} {
+	for conns, want := range map[string]bool{"0": false, "1": false, "5": false, "6": true, "16": true, "10000": true, "10001": false} {
 		env := complete()
 		env["DATABASE_MAX_CONNS"] = conns
 		_, err := load(env)
@@ -95,6 +96,24 @@ func TestConfig_SecretsFromFiles(t *testing.T) {
 	env["WEBHOOK_SECRET"] = "too"
 	if _, err := load(env); err == nil || !strings.Contains(err.Error(), "both set") {
 		t.Errorf("both at once: %v", err)
+	}
+	delete(env, "WEBHOOK_SECRET")
+	if err := os.WriteFile(file, []byte("\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(env); message(err) != "WEBHOOK_SECRET_FILE names an empty file" {
+		t.Errorf("an empty one: %v", err)
+	}
+}
+
+func TestConfig_LogFormat(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "text"} {
+		env := complete()
+		env["LOG_FORMAT"] = format
+		if c, err := load(env); err != nil || c.LogFormat != format {
+			t.Errorf("%s: %q, %v", format, c.LogFormat, err)
+		}
 	}
 }
 

@@ -78,6 +78,10 @@ func TestConfig_ShortSecretsAreAWarning(t *testing.T) {
 		strings.Contains(got, "WEBHOOK_SECRET is short") || strings.Contains(got, "fifteen") {
 		t.Errorf("warnings are:\n%s", got)
 	}
+	env["WEBHOOK_SECRET"] = env["WEBHOOK_SECRET"][1:]
+	if c, err = load(env); err != nil || !strings.Contains(strings.Join(c.Warnings(), "\n"), "WEBHOOK_SECRET is short") {
+		t.Errorf("%q, %v", c.Warnings(), err)
+	}
 }
 
 func TestConfig_WhatElseIsWarnedOf(t *testing.T) {
@@ -88,6 +92,10 @@ func TestConfig_WhatElseIsWarnedOf(t *testing.T) {
 		"keys in the clear":     {"PLATFORM_JWKS_URL", "http://p.example/keys", "called by http"},
 		"everybody a proxy":     {"TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0", "trusts everybody"},
 		"this machine":          {"PUBLIC_URL", "http://127.0.0.1:8080", ""},
+		"this machine, by name": {"PUBLIC_URL", "http://localhost:8080", ""},
+		"this machine, by IPv6": {"PLATFORM_BASE_URL", "http://[::1]:8090", ""},
+		"a machine's address":   {"PLATFORM_BASE_URL", "http://10.0.0.7:8090", "called by http"},
+		"a name alike":          {"PUBLIC_URL", "http://localhost.example", "PUBLIC_URL is http"},
 	} {
 		env := complete()
 		env["PLATFORM_API_KEY"], env["WEBHOOK_SECRET"] = strings.Repeat("k", 32), strings.Repeat("s", 32)
@@ -106,6 +114,14 @@ func TestConfig_WhatElseIsWarnedOf(t *testing.T) {
 func TestConfig_SettingsOfTheSignIn(t *testing.T) {
 	t.Parallel()
 	env := complete()
+	for limit, want := range map[string]string{
+		"0": "", "10000": "", "10001": `LOGIN_RATE_LIMIT must be a whole number from 0 to 10000, not "10001"`,
+	} {
+		env["LOGIN_RATE_LIMIT"] = limit
+		if _, err := load(env); message(err) != want {
+			t.Errorf("LOGIN_RATE_LIMIT=%s: %v", limit, err)
+		}
+	}
 	env["LOGIN_RATE_LIMIT"], env["SSO_STATE"], env["PLATFORM_JWKS_URL"] = "-1", "perhaps", "ftp://p.example"
 	_, err := load(env)
 	for _, name := range []string{"LOGIN_RATE_LIMIT", "SSO_STATE", "PLATFORM_JWKS_URL"} {

@@ -78,6 +78,28 @@ func TestBearer_IsOffByDefault(t *testing.T) {
 	}
 }
 
+// Who asks the API for something without saying who they are is told how to;
+// a page sends them to the sign-in instead.
+func TestBearer_TheAPISaysThatItTakesTokens(t *testing.T) {
+	t.Parallel()
+	site := tokenSite(t)
+	for _, c := range []struct {
+		b         *handlertest.Browser
+		path      string
+		status    int
+		challenge string
+	}{
+		{site.Browser(t), "/api/me", http.StatusUnauthorized, "Bearer"},
+		{site.Browser(t), "/items", http.StatusSeeOther, ""},
+		{site.SignIn(t, "acme"), "/api/me", http.StatusOK, ""},
+	} {
+		answer := c.b.Get(c.path)
+		if got := answer.Header.Get("WWW-Authenticate"); answer.Status != c.status || got != c.challenge {
+			t.Errorf("%s: %d, WWW-Authenticate %q; want %d, %q", c.path, answer.Status, got, c.status, c.challenge)
+		}
+	}
+}
+
 // refused checks that a token is refused as RFC 6750 wants it, and that no
 // cookie makes up for it.
 func refused(t *testing.T, name string, b *handlertest.Browser, h http.Header) {

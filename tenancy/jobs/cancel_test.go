@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/subproduct/tenancy"
 	"example.com/subproduct/tenancy/jobs"
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
@@ -54,7 +55,7 @@ func TestCancel_OfAFinishedJobIsRefused(t *testing.T) {
 		return pgtest.Query[string](t, o.url, `SELECT string_agg(concat_ws(' ', id, state, finalized_at, metadata), ', ' ORDER BY id) FROM public.river_job`)
 	}
 	before := all()
-	list, err := jobs.List(t.Context(), o.db, "", 10)
+	list, err := jobs.List(t.Context(), o.db, tenancy.Slug{}, "", 10)
 	must(t, err)
 	for _, job := range list {
 		if err := jobs.Cancel(t.Context(), o.db, job.ID); !errors.Is(err, jobs.ErrFinished) {
