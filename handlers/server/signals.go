@@ -23,6 +23,7 @@ func Signals(parent context.Context) (context.Context, context.CancelFunc) {
 		defer signal.Stop(caught)
 		select {
 		case s := <-caught:
+			signal.Stop(caught) // first: whoever sees the end of ctx may send the second
 			cancel(signalled{s})
 		case <-ctx.Done():
 		}
