@@ -35,8 +35,7 @@ type Conn struct {
 // these too, on the next lane. A nil holder holds none.
 func (l *Lanes) Acquire(ctx context.Context, name string, by *Holder) (*Conn, error) {
 	began := time.Now()
-	t := l.met(name, by != nil && by.held.Load() > 0)
-	n, err := l.enter(ctx, t)
+	n, t, err := l.enter(ctx, name, by != nil && by.held.Load() > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +64,8 @@ func (c *Conn) Release() {
 }
 
 // met is the tenant of that name. Its lane is the next in turn when it is met
-// first, so that few tenants are spread as evenly as many.
+// first, so that few tenants are spread as evenly as many. l.mu is held.
 func (l *Lanes) met(name string, nested bool) *tenant {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	t := l.tenants[name]
 	if t == nil {
 		n := len(l.tenants)

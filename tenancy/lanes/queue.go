@@ -8,17 +8,19 @@ import (
 
 // enter returns the lane in which the tenant has a place now. leave gives it
 // back.
-func (l *Lanes) enter(ctx context.Context, t *tenant) (int, error) {
+func (l *Lanes) enter(ctx context.Context, name string, nested bool) (int, *tenant, error) {
 	l.mu.Lock()
+	t := l.met(name, nested)
 	if n, ok := l.take(t); ok {
 		l.mu.Unlock()
-		return n, nil
+		return n, t, nil
 	}
 	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
 	l.relieve()
 	l.mu.Unlock()
-	return l.wait(ctx, w)
+	n, err := l.wait(ctx, w)
+	return n, t, err
 }
 
 // wait has its place from leave, or from another lane when for a moment no
