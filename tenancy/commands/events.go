@@ -43,10 +43,7 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
-	words, err := flags.Parse(set, args, stdout)
-	if err == nil {
-		err = eventsTake.Check(set, words)
-	}
+	words, err := eventsTake.Parse(set, args, stdout)
 	switch {
 	case err != nil:
 		return err

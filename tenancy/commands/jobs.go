@@ -38,10 +38,7 @@ func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, d
 		set.StringVar(&f.tenant, "tenant", "", "list, run: those of this tenant alone")
 		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
 		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
-		words, err := flags.Parse(set, args, stdout)
-		if err == nil {
-			err = jobsTake.Check(set, words)
-		}
+		words, err := jobsTake.Parse(set, args, stdout)
 		if err != nil {
 			return err
 		}

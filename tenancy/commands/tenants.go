@@ -31,10 +31,7 @@ func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
-	words, err := flags.Parse(set, args, stdout)
-	if err == nil {
-		err = tenantsTake.Check(set, words)
-	}
+	words, err := tenantsTake.Parse(set, args, stdout)
 	if err != nil {
 		return err
 	}

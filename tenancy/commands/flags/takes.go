@@ -2,6 +2,7 @@ package flags
 
 import (
 	"flag"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,10 +11,17 @@ import (
 // Takes are the flags that each subcommand takes.
 type Takes map[string][]string
 
-// Check refuses a flag that the subcommand, the first of words, does not take:
-// one that is ignored leads the caller to believe that it was obeyed. It lets an
-// unknown subcommand pass.
-func (t Takes) Check(set *flag.FlagSet, words []string) (err error) {
+// Parse is the package's Parse, and refuses a flag that the subcommand, the first
+// of words, does not take: one that is ignored leads the caller to believe that it
+// was obeyed. It lets an unknown subcommand pass.
+func (t Takes) Parse(set *flag.FlagSet, args []string, out io.Writer) (words []string, err error) {
+	if words, err = Parse(set, args, out); err == nil {
+		err = t.check(set, words)
+	}
+	return words, err
+}
+
+func (t Takes) check(set *flag.FlagSet, words []string) (err error) {
 	if len(words) == 0 || t[words[0]] == nil {
 		return nil
 	}
