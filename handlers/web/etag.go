@@ -29,21 +29,17 @@ func Tagged(c echo.Context, status int, what any) error {
 	}
 	c.Response().Header().Set("ETag", tag)
 	reads := c.Request().Method == http.MethodGet || c.Request().Method == http.MethodHead
-	if reads && status == http.StatusOK && isAsked(weak(c.Request().Header.Values("If-None-Match")), tag) {
+	// The comparison is the weak one (RFC 9110, section 8.8.3.2): ours are all strong.
+	known := strings.ReplaceAll(strings.Join(c.Request().Header.Values("If-None-Match"), ","), `W/"`, `"`)
+	if reads && status == http.StatusOK && lists(known, tag) {
 		return c.NoContent(http.StatusNotModified)
 	}
 	return c.JSON(status, what)
 }
 
-// weak are tags for the weak comparison (RFC 9110, section 8.8.3.2): ours are all
-// strong, and those of a client need not be.
-func weak(lists []string) []string {
-	return []string{strings.ReplaceAll(strings.Join(lists, ","), `W/"`, `"`)}
-}
-
-// isAsked reports whether a header's lists of tags have this one, or any.
-func isAsked(lists []string, tag string) bool {
-	for t := range strings.SplitSeq(strings.Join(lists, ","), ",") {
+// lists reports whether a header's list of tags has this one, or any.
+func lists(tags, tag string) bool {
+	for t := range strings.SplitSeq(tags, ",") {
 		if t = strings.TrimSpace(t); t == tag || t == "*" {
 			return true
 		}
@@ -68,7 +64,7 @@ func IfMatch(c echo.Context, current any) error {
 	if err != nil {
 		return err
 	}
-	if isAsked(asked, tag) {
+	if lists(strings.Join(asked, ","), tag) {
 		return nil
 	}
 	return &changedError{current}
