@@ -127,23 +127,21 @@ func orderLineRefs(err error) error {
 // chosen already.
 func (o orderLines) choose(c echo.Context, form *web.Form) error {
 	form.Choices = map[string][]web.Choice{}
-	rows, err := o.db.Query(c.Request().Context(), `
-		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
-		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("customerId"))
-	if err != nil {
-		return err
-	}
-	if form.Choices["customerId"], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
-		return err
-	}
-	rows, err = o.db.Query(c.Request().Context(), `
-		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
-		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("agentId"))
-	if err != nil {
-		return err
-	}
-	if form.Choices["agentId"], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
-		return err
+	for field, sql := range map[string]string{
+		"customerId": `
+			(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+			UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`,
+		"agentId": `
+			(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+			UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`,
+	} {
+		rows, err := o.db.Query(c.Request().Context(), sql, form.Chosen(field))
+		if err != nil {
+			return err
+		}
+		if form.Choices[field], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
