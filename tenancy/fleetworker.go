@@ -70,7 +70,8 @@ func (f *fleet) begin() bool {
 	return true
 }
 
-// over reports whether this phase begins no other tenant; f.mu is held.
+// over reports whether this phase begins no other tenant; f.mu is held, or no
+// worker is at work.
 func (f *fleet) over() bool { return f.left == 0 || f.left > 0 && len(f.failed) > 0 || f.tooMany() }
 
 func (f *fleet) unbegin() {

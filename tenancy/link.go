@@ -32,8 +32,8 @@ func (db *DB) SignLink(ctx context.Context, purpose, value string, life time.Dur
 		return "", err
 	}
 	now, key, err := db.lookUp(ctx, tenant.Slug)
-	if err == nil && tenant.ID != 0 && now.ID != tenant.ID {
-		err = ErrTenantCancelled // the slug was given again
+	if err == nil && !now.Is(tenant.ID) {
+		err = ErrTenantCancelled
 	}
 	if err != nil {
 		return "", err

@@ -56,6 +56,10 @@ func (db *DB) Tenants(ctx context.Context, only Slug) ([]Tenant, error) {
 	return tenants, nil
 }
 
+// Is reports whether it is the tenant of that id, which is 0 where it is not known:
+// the slug may have been given again.
+func (t Tenant) Is(id int64) bool { return id == 0 || id == t.ID }
+
 // targets are where a row of tenantColumns goes.
 func (t *Tenant) targets() []any {
 	return []any{&t.ID, &t.Slug.s, &t.Status, &t.PlanType, &t.SchemaVersion,

@@ -97,7 +97,7 @@ func (e *Engine) enter(ctx context.Context, of owner) (context.Context, error) {
 		return nil, err
 	}
 	tenant, err := tenancy.TenantFrom(entered)
-	if err == nil && of.TenantID != 0 && of.TenantID != tenant.ID {
+	if err == nil && !tenant.Is(of.TenantID) {
 		err = tenancy.ErrUnknownTenant
 	}
 	return entered, err
