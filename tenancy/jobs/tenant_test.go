@@ -130,16 +130,23 @@ func TestCancel_ByAnEventEndsJobsToo(t *testing.T) {
 	}
 }
 
-// An event's handler, and what runs when a tenant is made, insert jobs of that
-// tenant in their own transaction.
-func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
-	t.Parallel()
-	url := newHarness(t).url
+// welcoming is a database where a job is inserted for each tenant that is made.
+func welcoming(t *testing.T) (url string, db *tenancy.DB) {
+	t.Helper()
+	url = newHarness(t).url
 	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: url, Tenant: notes, OnProvision: func(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
 		return jobs.Insert(ctx, tx, note{"welcome"})
 	}})
 	must(t, err)
-	defer db.Close()
+	t.Cleanup(db.Close)
+	return url, db
+}
+
+// An event's handler, and what runs when a tenant is made, insert jobs of that
+// tenant in their own transaction.
+func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
+	t.Parallel()
+	url, db := welcoming(t)
 	in, err := inbox.New(db, inbox.Handlers{"paid": {Apply: func(ctx context.Context, tx pgx.Tx, _ inbox.Event) error {
 		return jobs.Insert(ctx, tx, note{"paid"})
 	}}}, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
@@ -162,12 +169,7 @@ func TestInsert_InAnEventAndAtProvisioning(t *testing.T) {
 // job of the same tenant.
 func TestInsert_AtProvisioningWithoutAnEvent(t *testing.T) {
 	t.Parallel()
-	url := newHarness(t).url
-	db, err := tenancy.Open(t.Context(), tenancy.Options{URL: url, Tenant: notes, OnProvision: func(ctx context.Context, tx pgx.Tx, _ tenancy.Slug) error {
-		return jobs.Insert(ctx, tx, note{"welcome"})
-	}})
-	must(t, err)
-	defer db.Close()
+	url, db := welcoming(t)
 	must(t, db.Provision(t.Context(), slugOf(t, "acme")))
 	must(t, db.EnsureReady(t.Context(), slugOf(t, "globex")))
 	must(t, db.Provision(t.Context(), slugOf(t, "acme"))) // it is there: nothing is made
