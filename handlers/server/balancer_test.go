@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,22 +36,20 @@ func startBalancer(t *testing.T, addresses []string, lag time.Duration) string {
 	for _, address := range addresses {
 		b.servers = append(b.servers, &served{address: address})
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		b.watch(stop)
-	}()
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	for _, s := range b.servers { // each for itself: one that starts answers late
+		watching.Go(func() { s.watch(stop) })
+	}
 	go b.accept()
-	t.Cleanup(func() { close(stop); <-done; l.Close() })
+	t.Cleanup(func() { close(stop); watching.Wait(); l.Close() })
 	return l.Addr().String()
 }
 
-func (b *balancer) watch(stop chan struct{}) {
+func (s *served) watch(stop chan struct{}) {
 	for {
-		for _, s := range b.servers {
-			if status("http://"+s.address+"/readyz") == http.StatusOK {
-				s.lastYes.Store(time.Now().UnixNano())
-			}
+		if status("http://"+s.address+"/readyz") == http.StatusOK {
+			s.lastYes.Store(time.Now().UnixNano())
 		}
 		select {
 		case <-stop:
@@ -76,15 +75,21 @@ func (b *balancer) accept() {
 	}
 }
 
-// choose is empty where no server is in rotation.
+// choose returns the next server in rotation, or where there is none the one
+// that was last in it.
 func (b *balancer) choose() string {
+	last := b.servers[0]
 	for range b.servers {
 		b.next++
-		if s := b.servers[b.next%len(b.servers)]; time.Since(time.Unix(0, s.lastYes.Load())) < b.lag {
+		s := b.servers[b.next%len(b.servers)]
+		if time.Since(time.Unix(0, s.lastYes.Load())) < b.lag {
 			return s.address
 		}
+		if s.lastYes.Load() > last.lastYes.Load() {
+			last = s
+		}
 	}
-	return ""
+	return last.address
 }
 
 // pipe ends both connections when one side has ended.
