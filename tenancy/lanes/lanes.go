@@ -6,7 +6,8 @@
 //
 // A tenant waits for its own lane first. Where no connection comes back to that
 // for a moment, the lane is stuck, and its tenants borrow from the other lanes
-// until one does.
+// until one does. Who has waited a moment longer than anybody of another lane
+// borrows from that, too, so that no line is much longer than the others.
 //
 // A request that holds a connection may ask for a second one. Where all hold one
 // and ask, nobody would ever finish: so from the first that asks, the last free
@@ -29,7 +30,8 @@ const (
 	mostLanes = 4
 	// leastConns is how many connections a lane has, where there are so many.
 	leastConns = 2
-	// moment is how long nothing must have come back for a lane to be stuck.
+	// moment is how long nothing must have come back for a lane to be stuck, and
+	// how much longer one may wait than those of other lanes.
 	moment = 5 * time.Millisecond
 )
 
@@ -70,6 +72,7 @@ func (t *tenant) nested() bool { return t.second == nil }
 
 type waiter struct {
 	tenant  *tenant
+	since   time.Time
 	seen    int      // returned, of its lane, when this moment of waiting began
 	granted chan int // the lane, once there is a place
 }

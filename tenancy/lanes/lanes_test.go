@@ -134,6 +134,60 @@ func TestLanes_AStuckTenantTakesAQuarter(t *testing.T) {
 	second.Release()
 }
 
+// Once a lane is known to be stuck, its tenants wait no moment any more.
+func TestLanes_AStuckLanesTenantsBorrowAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 4)
+	held := []*lanes.Conn{acquire(t, l, "stuck"), acquire(t, l, "quick"), acquire(t, l, "stuck")}
+	held[1].Release()
+	soonest := time.Hour
+	for range 10 {
+		began := time.Now()
+		c := acquire(t, l, "other") // of the same lane as the first
+		soonest = min(soonest, time.Since(began))
+		c.Release()
+	}
+	if soonest >= 5*time.Millisecond {
+		t.Errorf("it took %v or longer, want no moment of waiting", soonest)
+	}
+	held[0].Release()
+	held[2].Release()
+}
+
+// A long line of one lane, which moves on, is served by another that has none.
+func TestLanes_NoLineIsMuchLongerThanTheOthers(t *testing.T) {
+	t.Parallel()
+	l := newLanes(t, 4)
+	var open []*lanes.Conn
+	for i := range 40 { // of each lane in turn
+		c := acquire(t, l, fmt.Sprint("t", i))
+		if open = append(open, c); len(open) == 4 { // every connection has been made
+			for _, c := range open {
+				c.Release()
+			}
+			open = nil
+		}
+	}
+	var backends sync.Map
+	var users sync.WaitGroup
+	for i := 0; i < 40; i += 2 {
+		users.Go(func() {
+			c := acquire(t, l, fmt.Sprint("t", i))
+			defer c.Release()
+			backends.Store(c.Conn.Conn().PgConn().PID(), true)
+			if _, err := c.Exec(t.Context(), `SELECT pg_sleep(0.003)`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	users.Wait()
+	n := 0
+	backends.Range(func(any, any) bool { n++; return true })
+	if n <= 2 {
+		t.Errorf("the line of one lane was served by %d backends, want those of the other too", n)
+	}
+}
+
 // Who gives up takes nothing with them, and nobody is forgotten.
 func TestLanes_EveryPlaceComesBack(t *testing.T) {
 	t.Parallel()

@@ -11,11 +11,11 @@ import (
 func (l *Lanes) enter(ctx context.Context, name string, nested bool) (int, *tenant, error) {
 	l.mu.Lock()
 	t := l.met(name, nested)
-	if n, ok := l.take(t); ok {
+	if n, ok := l.take(t, 0); ok {
 		l.mu.Unlock()
 		return n, t, nil
 	}
-	w := &waiter{tenant: t, seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
+	w := &waiter{tenant: t, since: time.Now(), seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
 	l.relieve()
 	l.mu.Unlock()
@@ -46,11 +46,9 @@ func (l *Lanes) impatient(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	home := &l.lanes[w.tenant.home]
-	if w.seen == home.returned {
-		home.stuck = true
-		l.serve()
-	}
+	home.stuck = home.stuck || w.seen == home.returned
 	w.seen = home.returned
+	l.serve()
 }
 
 // giveUp leaves the queue. A place that was granted at that very instant is
@@ -92,28 +90,34 @@ func (l *Lanes) count(n int, t *tenant, more int) {
 	}
 }
 
-// take gives the tenant a place in its lane, or where that is stuck in the next
-// that has one: always the same for a tenant, which so is warm there too. A
-// second connection comes from another lane at once, for its request holds up
-// others.
-func (l *Lanes) take(t *tenant) (int, bool) {
-	if t.held >= l.most {
+// take gives the tenant, one of whose requests has waited so long, a place in its
+// lane, or where that is stuck in the next that has one: always the same for a
+// tenant, which so is warm there too. A second connection comes from another lane
+// at once, for its request holds up others.
+func (l *Lanes) take(t *tenant, waited time.Duration) (int, bool) {
+	if t.held >= l.most || l.free <= l.kept(t) {
 		return 0, false
 	}
-	if l.free <= l.kept(t) {
-		return 0, false
-	}
+	borrows := t.nested() || l.lanes[t.home].stuck
 	for i := range l.lanes {
 		n := (t.home + i) % len(l.lanes)
-		if l.lanes[n].free > 0 {
+		if l.lanes[n].free > 0 && (i == 0 || borrows || waited > moment && waited > moment+l.longest(n)) {
 			l.count(n, t, 1)
 			return n, true
 		}
-		if !t.nested() && !l.lanes[t.home].stuck {
-			break
-		}
 	}
 	return 0, false
+}
+
+// longest is how long the first has waited for the lane whose tenant may have
+// more.
+func (l *Lanes) longest(n int) time.Duration {
+	for _, w := range l.queue {
+		if w.tenant.home == n && w.tenant.held < l.most {
+			return time.Since(w.since)
+		}
+	}
+	return 0
 }
 
 // kept is how many free connections are not for the tenant. With the last one for
@@ -128,16 +132,16 @@ func (l *Lanes) kept(t *tenant) int {
 
 // serve grants what is free to those who wait, first come first served.
 func (l *Lanes) serve() {
-	l.queue = slices.DeleteFunc(l.queue, func(w *waiter) bool {
-		if l.free == 0 {
-			return false
+	for i := 0; i < len(l.queue) && l.free > 0; {
+		w := l.queue[i]
+		n, ok := l.take(w.tenant, time.Since(w.since))
+		if !ok {
+			i++
+			continue
 		}
-		n, ok := l.take(w.tenant)
-		if ok {
-			w.granted <- n
-		}
-		return ok
-	})
+		l.queue = slices.Delete(l.queue, i, i+1)
+		w.granted <- n
+	}
 }
 
 // Waiting is how many wait for a connection now.
