@@ -66,7 +66,7 @@ type Options struct {
 	// everything. It does not run for a tenant that is there, or is restored.
 	OnProvision func(ctx context.Context, tx pgx.Tx, slug Slug) error
 	// ConnMemory is how many bytes a backend may remember of tenants, about,
-	// before its connection is replaced; 0: 64 MiB.
+	// before its connection is replaced; 0: 128 MiB.
 	ConnMemory int
 	// MigrateOnUse migrates a tenant that is behind when it is first used.
 	MigrateOnUse bool

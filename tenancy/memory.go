@@ -10,10 +10,11 @@ import (
 // plan that is kept for it, and gives nothing back: about so many bytes each.
 const (
 	tableBytes = 16 << 10
-	planBytes  = 10 << 10
+	planBytes  = 12 << 10
 	// connMemory is what a backend may remember before it is replaced. A new
-	// connection is a few milliseconds, and has everything to learn again.
-	connMemory = 64 << 20
+	// connection is a few milliseconds, and has everything to learn again: what a
+	// lane's tenants need should fit, up to 8,000 tables of theirs.
+	connMemory = 128 << 20
 	// likelyTables is how many tables a tenant has until that is known.
 	likelyTables = 8
 )
@@ -44,7 +45,7 @@ func (db *DB) tables() int {
 		go func() {
 			var n int64
 			err := db.pool.QueryRow(db.base, `
-				SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = (
+				SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relname <> 'schema_migrations' AND relnamespace = (
 					SELECT to_regnamespace('"tenant_' || slug || '"') FROM public.tenants WHERE status = 'active' ORDER BY slug LIMIT 1)`).Scan(&n)
 			if err == nil {
 				db.tablesSeen.Store(max(1, n))
