@@ -39,7 +39,7 @@ const (
 // same time.
 type Lanes struct {
 	mu      sync.Mutex
-	lanes   []lane
+	lanes   []*lane
 	tenants map[string]*tenant // all that were ever met
 	queue   []*waiter          // in the order of arrival
 	most    int                // connections that one tenant may hold
@@ -47,6 +47,7 @@ type Lanes struct {
 	free    int                // of these
 	nested  int                // held as second ones
 	nests   bool               // a second one has been asked for
+	watched bool               // by look
 	spare   *pgxpool.Pool      // see relieve; nil: none
 
 	acquired atomic.Int64 // how often
@@ -56,10 +57,11 @@ type Lanes struct {
 // lane is a pool and what is free of it. Whoever has taken one of free finds a
 // connection in the pool, or makes one.
 type lane struct {
-	pool     *pgxpool.Pool
-	free     int
-	returned int  // how often a connection came back
-	stuck    bool // somebody has waited for a moment in vain, and none came back since
+	pool  *pgxpool.Pool
+	free  int
+	moved int  // how often a connection was taken, or came back
+	seen  int  // moved, when look was here last
+	stuck bool // all were held for a moment, and none came back since
 }
 
 type tenant struct {
@@ -102,7 +104,7 @@ func New(conns int, split bool, spare *pgxpool.Pool, open func(conns int) (*pgxp
 			}
 			return nil, err
 		}
-		l.lanes = append(l.lanes, lane{pool: pool, free: size})
+		l.lanes = append(l.lanes, &lane{pool: pool, free: size})
 	}
 	return l, nil
 }
@@ -117,10 +119,9 @@ func (l *Lanes) String() string {
 }
 
 // Pools returns the pool of each lane, to be counted and not to be taken from.
-func (l *Lanes) Pools() []*pgxpool.Pool {
-	pools := make([]*pgxpool.Pool, len(l.lanes))
-	for i := range l.lanes {
-		pools[i] = l.lanes[i].pool
+func (l *Lanes) Pools() (pools []*pgxpool.Pool) {
+	for _, lane := range l.lanes {
+		pools = append(pools, lane.pool)
 	}
 	return pools
 }

@@ -15,40 +15,42 @@ func (l *Lanes) enter(ctx context.Context, name string, nested bool) (int, *tena
 		l.mu.Unlock()
 		return n, t, nil
 	}
-	w := &waiter{tenant: t, since: time.Now(), seen: l.lanes[t.home].returned, granted: make(chan int, 1)}
+	w := &waiter{tenant: t, since: time.Now(), granted: make(chan int, 1)}
 	l.queue = append(l.queue, w)
 	l.relieve()
+	l.watch()
 	l.mu.Unlock()
-	n, err := l.wait(ctx, w)
-	return n, t, err
-}
-
-// wait has its place from leave, or from another lane when for a moment no
-// connection came back to its own: one that is busy and moves on is worth the
-// wait.
-func (l *Lanes) wait(ctx context.Context, w *waiter) (int, error) {
-	timer := time.NewTimer(moment)
-	defer timer.Stop()
-	for {
-		select {
-		case n := <-w.granted:
-			return n, nil
-		case <-timer.C:
-			l.impatient(w)
-			timer.Reset(moment)
-		case <-ctx.Done():
-			return l.giveUp(ctx, w)
-		}
+	select {
+	case n := <-w.granted:
+		return n, t, nil
+	case <-ctx.Done():
+		n, err := l.giveUp(ctx, w)
+		return n, t, err
 	}
 }
 
-func (l *Lanes) impatient(w *waiter) {
+// watch has look come every moment while anybody waits.
+func (l *Lanes) watch() {
+	if !l.watched {
+		l.watched = true
+		time.AfterFunc(moment, l.look)
+	}
+}
+
+// look finds the lanes that are stuck, and serves those who borrow: a lane that
+// is busy and moves on is worth the wait.
+func (l *Lanes) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	home := &l.lanes[w.tenant.home]
-	home.stuck = home.stuck || w.seen == home.returned
-	w.seen = home.returned
+	for _, lane := range l.lanes {
+		lane.stuck = lane.free == 0 && lane.seen == lane.moved
+		lane.seen = lane.moved
+	}
 	l.serve()
+	l.watched = false
+	if len(l.queue) > 0 {
+		l.watch()
+	}
 }
 
 // giveUp leaves the queue. A place that was granted at that very instant is
@@ -70,10 +72,6 @@ func (l *Lanes) leave(n int, t *tenant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count(n, t, -1)
-	if n != spareLane {
-		l.lanes[n].returned++
-		l.lanes[n].stuck = false
-	}
 	l.serve()
 	l.relieve()
 }
@@ -85,15 +83,17 @@ func (l *Lanes) count(n int, t *tenant, more int) {
 		l.nested += more
 	}
 	if n != spareLane {
-		l.lanes[n].free -= more
+		lane := l.lanes[n]
+		lane.free -= more
+		lane.moved++
+		lane.stuck = lane.stuck && lane.free == 0
 		l.free -= more
 	}
 }
 
 // take gives the tenant, one of whose requests has waited so long, a place in its
-// lane, or where that is stuck in the next that has one: always the same for a
-// tenant, which so is warm there too. A second connection comes from another lane
-// at once, for its request holds up others.
+// lane, or where that is stuck in the next that has one: the same each time, which
+// so is warm too. A second connection borrows at once: its request holds up others.
 func (l *Lanes) take(t *tenant, waited time.Duration) (int, bool) {
 	if t.held >= l.most || l.free <= l.kept(t) {
 		return 0, false
