@@ -20,21 +20,22 @@ func (db *DB) EachTenant(ctx context.Context, fn func(ctx context.Context) error
 		if err != nil {
 			return errors.Join(append(all, err)...)
 		}
-		if err := fn(WithTenant(ctx, t)); err != nil && !db.left(ctx, t.Slug, err) {
+		if err := fn(WithTenant(ctx, t)); err != nil && !db.left(ctx, t, err) {
 			all = append(all, fmt.Errorf("tenant %s: %w", t.Slug, err))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// left reports whether err came of a tenant that is active no more. It asks for
-// that afresh: fn may have had the error of another tenant.
-func (db *DB) left(ctx context.Context, slug Slug, err error) bool {
+// left reports whether err came of a tenant that is active no more, or whose slug
+// is another's by now. It asks for that afresh: fn may have had the error of
+// another tenant.
+func (db *DB) left(ctx context.Context, t Tenant, err error) bool {
 	if !isGone(err) && !errors.Is(err, ErrSchemaMissing) {
 		return false
 	}
-	_, err = db.ForTenant(ctx, slug.s)
-	return isGone(err)
+	now, _, err := db.lookUp(ctx, t.Slug)
+	return isGone(err) || err == nil && (now.Status != Active || !now.Is(t.ID))
 }
 
 func isGone(err error) bool {
