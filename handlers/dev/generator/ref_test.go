@@ -24,6 +24,7 @@ func TestAdd_RefersToWhatIsThere(t *testing.T) {
 		"handlers/tasks_data.go":               {"SELECT id, 'Project ' || id FROM projects ORDER BY"},
 		"templates/tasks.html": {`<td><a href="/clients/{{.ClientID}}">{{.Client}}</a></td>`,
 			`{{if .ProjectID}}<a href="/projects/{{.ProjectID}}">{{.Project}}</a>{{end}}`},
+		"templates/tasks_form.html": {"{{- if not .Data.Choices.clientId}}\n    <p class=\"hint\">There is none yet: <a href=\"/clients/new\">add one</a>.</p>"},
 	} {
 		for _, want := range wants {
 			if have := read(t, dir, name); !strings.Contains(have, want) {
