@@ -75,7 +75,6 @@ func (t *tenant) nested() bool { return t.second == nil }
 type waiter struct {
 	tenant  *tenant
 	since   time.Time
-	seen    int      // returned, of its lane, when this moment of waiting began
 	granted chan int // the lane, once there is a place
 }
 
