@@ -94,6 +94,7 @@ func (l *Lanes) count(n int, t *tenant, more int) {
 // take gives the tenant, one of whose requests has waited so long, a place in its
 // lane, or where that is stuck in the next that has one: the same each time, which
 // so is warm too. A second connection borrows at once: its request holds up others.
+// The queue is searched for those alone who have waited for a moment.
 func (l *Lanes) take(t *tenant, waited time.Duration) (int, bool) {
 	if t.held >= l.most || l.free <= l.kept(t) {
 		return 0, false
