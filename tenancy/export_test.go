@@ -41,3 +41,6 @@ func (db *DB) MigrateQuietly(ctx context.Context) (failed int, err error) {
 
 // RequestsWaiting is how many wait for a connection of the lanes.
 func (db *DB) RequestsWaiting() int { return db.lanes.Waiting() }
+
+// TablesCounted reports whether it is known how many tables a tenant has.
+func (db *DB) TablesCounted() bool { return db.tablesSeen.Load() > 0 }
