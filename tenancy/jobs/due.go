@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// RunDue runs the jobs that are due, one after the other in the order of their
-// time, and those that they insert, until none is due. It is for tests: nothing
-// else works jobs of this database then. The engine is closed afterwards.
+// RunDue runs the jobs that are due, one after the other in the order in which
+// Run begins them, and those that they insert, until none is due. It is for
+// tests: nothing else works jobs of this database then. The engine is closed
+// afterwards.
 func (e *Engine) RunDue(ctx context.Context) error {
 	if e.river == nil {
 		return nil
@@ -20,15 +21,16 @@ func (e *Engine) RunDue(ctx context.Context) error {
 	e.options.Slots, e.options.Poll = 1, 5*time.Millisecond
 	alone, err := e.newRiver(true)
 	if err == nil {
+		err = e.promote(ctx)
+	}
+	if err == nil {
 		err = alone.Start(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("run jobs: %w", err)
 	}
 	for left := 1; left > 0 && err == nil && ctx.Err() == nil; {
-		_, err = e.system.Exec(ctx, `
-			UPDATE public.river_job SET state = 'available' WHERE state IN ('retryable', 'scheduled') AND scheduled_at <= now()`)
-		if err == nil {
+		if err = e.promote(ctx); err == nil {
 			err = e.system.QueryRow(ctx, `
 				SELECT count(*) FROM public.river_job
 				WHERE state = 'running' OR state = 'available' AND scheduled_at <= now() AND kind = ANY ($1)`, slices.Collect(maps.Keys(e.handlers))).Scan(&left)
@@ -36,4 +38,11 @@ func (e *Engine) RunDue(ctx context.Context) error {
 		time.Sleep(e.options.Poll)
 	}
 	return errors.Join(err, alone.Stop(context.WithoutCancel(ctx)))
+}
+
+// promote makes available what is due, as River's leader does in a server.
+func (e *Engine) promote(ctx context.Context) error {
+	_, err := e.system.Exec(ctx, `
+		UPDATE public.river_job SET state = 'available' WHERE state IN ('retryable', 'scheduled') AND scheduled_at <= now()`)
+	return err
 }

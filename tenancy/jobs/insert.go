@@ -74,12 +74,20 @@ const maxAttempts = "15"
 // What is due within the interval of River's scheduler is made available at
 // once: it is run when it is due.
 const insertSQL = `
-	INSERT INTO public.river_job (kind, args, max_attempts, metadata, scheduled_at, state, unique_key, unique_states)
+	INSERT INTO public.river_job (kind, args, max_attempts, metadata, scheduled_at, priority, state, unique_key, unique_states)
 	SELECT j.kind, j.args, ` + maxAttempts + `, 
-		CASE WHEN j.tenant = '' THEN '{}' ELSE jsonb_build_object('tenant', j.tenant, 'tenant_id', j.tenant_id) END, j.at,
+		CASE WHEN j.tenant = '' THEN '{}' ELSE jsonb_build_object('tenant', j.tenant, 'tenant_id', j.tenant_id) END, j.at, ` + prioritySQL + `,
 		CASE WHEN j.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::public.river_job_state,
 		CASE WHEN j.once THEN sha256(convert_to(concat_ws(' ', j.kind, j.tenant, j.tenant_id, j.args::text), 'UTF8')) END,
 		CASE WHEN j.once THEN B'11110001' END`
+
+// prioritySQL has a tenant's few jobs go before another tenant's many: the more
+// jobs of its tenant are due within the hour before it, the later its turn.
+const prioritySQL = `
+		(SELECT CASE WHEN count(*) < 10 THEN 1 WHEN count(*) < 100 THEN 2 ELSE 3 END FROM (
+			SELECT FROM public.river_job before
+			WHERE before.metadata->>'tenant' = j.tenant AND before.finalized_at IS NULL
+				AND before.scheduled_at > j.at - interval '1 hour' AND before.scheduled_at <= j.at LIMIT 100) counted)`
 
 // unlessThere goes with unique_states above: scheduled, running, retryable,
 // pending and available, as river_job_state_in_bitmask reads them.

@@ -13,14 +13,15 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-// riverCatalog is all that River's migrations make, but for when.
+// riverCatalog is all that River's migrations make, but for when, and without
+// an index of ours.
 const riverCatalog = `
 	SELECT 'column ' || c.relname || '.' || a.attname || ' ' || row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum) || ': ' || format_type(a.atttypid, a.atttypmod)
 		|| ' ' || a.attnotnull || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || c.relpersistence::text
 	FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 	WHERE c.relnamespace = 'public'::regnamespace AND c.relname LIKE 'river%' AND c.relkind IN ('r', 'S')
-	UNION ALL SELECT 'index ' || indexname || ': ' || indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename LIKE 'river%'
+	UNION ALL SELECT 'index ' || indexname || ': ' || indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename LIKE 'river%' AND indexname <> 'waiting_jobs'
 	UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ': ' || pg_get_constraintdef(oid) || convalidated
 	FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text LIKE 'river%'
 	UNION ALL SELECT 'sequence ' || s.oid::regclass || ' of ' || d.refobjid::regclass || ' ' || d.refobjsubid || ' ' || d.deptype::text
