@@ -16,10 +16,12 @@ const (
 	codeForeignKey    = "23503"
 	codeRestrict      = "23001" // the same of ON DELETE RESTRICT, from PostgreSQL 18 on
 	codeUnique        = "23505"
+	codeExclusion     = "23P01"
 	codeCheck         = "23514"
 	codeNotNull       = "23502"
 	codeTooLong       = "22001" // for varchar(n)
 	codeOutOfRange    = "22003"
+	codeNoSuchTime    = "22008" // a date or a time that is out of range
 	codeReadOnly      = "25006"
 	codeCancelled     = "57014" // also by statement_timeout
 	// Only beginActive divides.
@@ -29,9 +31,12 @@ const (
 	codeStatementThere = "42P05"
 )
 
-// IsUnique reports whether err is a violation of a unique constraint. It and
-// its sisters go by SQLSTATE: not every server names the constraint (Citus).
-func IsUnique(err error) bool { return sqlState(err) == codeUnique }
+// IsUnique reports whether err is a violation of a unique constraint, or of its
+// general form, EXCLUDE: another row is in the way. It and its sisters go by
+// SQLSTATE: not every server names the constraint (Citus).
+func IsUnique(err error) bool {
+	return sqlState(err) == codeUnique || sqlState(err) == codeExclusion
+}
 
 // IsForeignKey reports whether err is a violation of a foreign key: what a row
 // refers to is not there, or what is deleted is still referred to.
@@ -46,7 +51,7 @@ func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 // that a CHECK refuses, that is too long or out of range, or is missing.
 func IsBadValue(err error) bool {
 	switch sqlState(err) {
-	case codeCheck, codeNotNull, codeTooLong, codeOutOfRange:
+	case codeCheck, codeNotNull, codeTooLong, codeOutOfRange, codeNoSuchTime:
 		return true
 	}
 	return err != nil && unsendable.MatchString(err.Error())

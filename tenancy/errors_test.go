@@ -24,6 +24,25 @@ func TestIsForeignKey_OfADeletionThatIsRestricted(t *testing.T) {
 	}
 }
 
+// Rows that exclude each other are as little there twice as those of a unique
+// constraint.
+func TestIsUnique_OfRowsThatExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: files("000001_bookings.up.sql", `
+		CREATE TABLE bookings (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, days daterange NOT NULL, EXCLUDE USING gist (days WITH &&))`)})
+	acme := provision(t, db, "acme")
+	const book = `INSERT INTO bookings (days) VALUES (daterange($1::text::date, $2::text::date))`
+	if _, err := db.Exec(acme, book, "2026-07-01", "2026-07-08"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(acme, book, "2026-07-05", "2026-07-09"); !tenancy.IsUnique(err) {
+		t.Errorf("%v, want another row to be in the way", err)
+	}
+	if _, err := db.Exec(acme, book, "2026-02-30", "2026-07-09"); !tenancy.IsBadValue(err) {
+		t.Errorf("%v, want a bad value: there is no such day", err)
+	}
+}
+
 // Whatever way a column is tightened, what it refuses is a bad value; other errors
 // are none.
 func TestIsBadValue_OfAColumnThatIsTightened(t *testing.T) {
