@@ -20,7 +20,8 @@ var ErrNoPgDump = errors.New("pg_dump is not installed: it comes with PostgreSQL
 
 // Export writes one tenant to w for Import: its registry row as a comment, then
 // its schema and data as pg_dump's SQL, both from one snapshot. It returns
-// ErrUnknownTenant, ErrPurging or ErrNoPgDump. An export that this program could
+// ErrUnknownTenant, ErrPurging, ErrNoPgDump, or ErrBusy where the tenant is being
+// migrated. An export that this program could
 // not import again is made, with a warning in the log.
 func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	tool, err := exec.LookPath("pg_dump")
@@ -28,7 +29,7 @@ func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 		return ErrNoPgDump
 	}
 	err = db.transact(ctx, beginSnapshot, func(tx pgx.Tx) error {
-		t, snapshot, err := readExported(ctx, tx, slug)
+		t, snapshot, err := db.snapshot(ctx, tx, slug)
 		if err != nil {
 			return err
 		}
@@ -51,9 +52,6 @@ func (db *DB) warnNewer(ctx context.Context, t Tenant) {
 			"tenant", t.Slug.String(), "version", t.SchemaVersion, "newest_known", db.tenant.latest)
 	}
 }
-
-// beginSnapshot opens a transaction that waits for as long as pg_dump takes.
-const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 func (db *DB) dump(ctx context.Context, tool string, slug Slug, snapshot string, w io.Writer) error {
 	var complaint strings.Builder

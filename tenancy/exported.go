@@ -2,14 +2,11 @@ package tenancy
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Errors of a file that is given to Import.
@@ -24,19 +21,6 @@ const (
 	// maxFirstLine bounds what is read of a file that may be anything.
 	maxFirstLine = 64 << 10
 )
-
-// readExported reads the tenant, and names the transaction's snapshot for pg_dump.
-func readExported(ctx context.Context, tx pgx.Tx, slug Slug) (t Tenant, snapshot string, err error) {
-	err = tx.QueryRow(ctx, `SELECT `+tenantColumns+`, pg_export_snapshot() FROM public.tenants WHERE slug = $1`, slug.s).
-		Scan(append(t.targets(), &snapshot)...)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		err = ErrUnknownTenant
-	case err == nil && t.PurgingSince != nil:
-		err = ErrPurging
-	}
-	return t, snapshot, err
-}
 
 // writeExported writes an export: the tenant's registry row, what dump writes, and
 // a last line, by which Import knows that nothing is missing.
