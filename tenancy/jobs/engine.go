@@ -81,6 +81,8 @@ func (e *Engine) newRiver(alone bool) (*river.Client[pgx.Tx], error) {
 		FetchPollInterval:      e.options.Poll,
 		FetchCooldown:          min(river.FetchCooldownDefault, e.options.Poll),
 		JobTimeout:             e.options.Timeout,
+		JobStuckThreshold:      min(river.JobStuckThresholdDefault, e.options.Timeout),
+		JobStuckHandler:        e.stuck,
 		RescueStuckJobsAfter:   e.options.Rescue,
 		SoftStopTimeout:        e.options.Shutdown * 9 / 10, // the rest is for handlers whose context has ended
 		LeaderElectionDisabled: alone,

@@ -82,6 +82,18 @@ func (e *Engine) attempt(ctx context.Context, job *river.Job[stored]) (tenant st
 	return of.Tenant, panics.AsError(func() error { return handler.run(ctx, job.EncodedArgs) })
 }
 
+// mostStuck bounds the handlers that are left behind, in slots.
+const mostStuck = 10
+
+// stuck gives the slot of a handler that ignores the end of its time to another
+// job: one tenant's would stop those of all.
+func (e *Engine) stuck(ctx context.Context, job river.JobStuckHandlerParams) river.JobStuckHandlerResult {
+	another := job.TotalStuckJobs <= mostStuck*e.options.Slots
+	e.log.ErrorContext(ctx, "a job's handler ignores the end of its time and goes on: its context has ended, mend it",
+		"job_id", job.ID, "kind", job.Kind, "handlers_like_this", job.TotalStuckJobs, "slot_replaced", another)
+	return river.JobStuckHandlerResult{AddWorkerSlot: another}
+}
+
 // owner is whose a job is, as its metadata has it.
 type owner struct {
 	Tenant   string `json:"tenant"`

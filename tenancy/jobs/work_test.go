@@ -174,6 +174,24 @@ func TestWork_AJobOfALostProcessRunsAgain(t *testing.T) {
 	})
 }
 
+// A handler that ignores the end of its time keeps its slot from nobody for long.
+func TestWork_AStuckHandlerLeavesItsSlot(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	o.insert(t, o.tenant(t, "acme"), note{"hangs"})
+	release := make(chan struct{})
+	defer close(release)
+	o.start(t, jobs.Options{Slots: 1, Timeout: 50 * time.Millisecond, Shutdown: time.Second}, jobs.Handle(func(ctx context.Context, n note) error {
+		if n.Text == "hangs" {
+			<-release
+			return nil
+		}
+		return o.write(ctx, n)
+	}))
+	o.insert(t, o.tenant(t, "globex"), note{"next"})
+	await(t, "the other tenant's ran", func() bool { return o.statuses(t, "globex")[jobs.Done] == 1 })
+}
+
 // From the end of its context an engine claims nothing new, waits for what runs,
 // ends it in time, and returns within Shutdown; what was cut short runs again,
 // and its attempt does not count.
