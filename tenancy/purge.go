@@ -62,13 +62,15 @@ const (
 // finishPurge drops what is left of the schema, the registry row with its
 // sessions, and every event and job of the tenant, for what is in them is its
 // data too. The events come last: who delivers one of them again waits for this.
+// One that came after the purge began is of the next tenant of that slug.
 func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
 	return db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`
 			DROP SCHEMA IF EXISTS %[2]s CASCADE;
 			DELETE FROM public.river_job WHERE metadata @> jsonb_build_object('tenant', '%[1]s');
-			DELETE FROM public.tenants WHERE slug = '%[1]s'; %[3]s;
-			DELETE FROM public.webhook_events WHERE tenant_slug = '%[1]s'`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
+			%[3]s;
+			WITH gone AS (DELETE FROM public.tenants WHERE slug = '%[1]s' RETURNING purging_since)
+			DELETE FROM public.webhook_events e USING gone WHERE e.tenant_slug = '%[1]s' AND e.received_at < gone.purging_since`, slug.s, slug.ident(), auditSQL(ctx, AuditPurge, slug, purgeDone)))
 		return err
 	})
 }

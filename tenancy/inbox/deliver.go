@@ -2,10 +2,13 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Delivery is a verified event as it came over the wire.
@@ -48,8 +51,11 @@ func (in *Inbox) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 		return 0, fmt.Errorf("store event: %w", err)
 	}
 	outcome := outcomes[s.status]
-	for outcome == 0 {
-		outcome = in.apply(ctx, &s)
+	for outcome == 0 && err == nil {
+		outcome, err = in.apply(ctx, &s)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("apply event: %w", err)
 	}
 	if outcome == Accepted && s.lifecycle { // its completion writes down that it was answered
 		in.mu.Lock()
@@ -60,34 +66,37 @@ func (in *Inbox) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 }
 
 // apply has the tenant drained until the event is settled. Without an outcome
-// another look is worth it.
-func (in *Inbox) apply(ctx context.Context, s *stored) Outcome {
+// another look is worth it. An error means that the event is gone, with a tenant
+// that was purged.
+func (in *Inbox) apply(ctx context.Context, s *stored) (Outcome, error) {
 	drain, settled := in.drain(s.tenant, s.id)
 	if drain == nil {
-		return Accepted // closing
+		return Accepted, nil // closing
 	}
 	select {
 	case outcome := <-settled:
-		return outcome
+		return outcome, nil
 	case <-drain.over:
 	case <-ctx.Done():
-		return Accepted
+		return Accepted, nil
 	}
 	switch err := in.read(ctx, s, `id = $1`, s.id); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, err
 	case err != nil:
-		return Accepted // it is stored, and that is all that is known
+		return Accepted, nil // it is stored, and that is all that is known
 	case s.failed:
-		return FailedOnce
+		return FailedOnce, nil
 	case s.status != Pending:
-		return outcomes[s.status]
+		return outcomes[s.status], nil
 	case drain.end != busy:
-		return Accepted // behind one that fails, for example
+		return Accepted, nil // behind one that fails, for example
 	}
 	select {
 	case <-time.After(lookAgain):
-		return 0
+		return 0, nil
 	case <-ctx.Done():
-		return Accepted
+		return Accepted, nil
 	}
 }
 
