@@ -36,3 +36,16 @@ func checkFile(file migration) error {
 	}
 	return nil
 }
+
+var makesExtension = regexp.MustCompile(`(?i)^create\s+extension\b`)
+
+// checkTenants refuses an extension in a tenant's file: there is one for the whole
+// database, and it would lie in the schema of the first tenant, and go with that.
+func (m *migrations) checkTenants() error {
+	for _, file := range m.after(0) {
+		if slices.ContainsFunc(splitSQL(file.sql), makesExtension.MatchString) {
+			return fmt.Errorf("%s: CREATE EXTENSION belongs in schema/shared: all tenants use the same one, and here it would be dropped with the first that is purged", file.name)
+		}
+	}
+	return nil
+}

@@ -115,7 +115,10 @@ func (db *DB) readMigrations() (err error) {
 	if db.shared, err = readMigrations(db.options.Shared); err != nil {
 		return fmt.Errorf("schema/shared: %w", err)
 	}
-	if db.tenant, err = readMigrations(db.options.Tenant); err != nil {
+	if db.tenant, err = readMigrations(db.options.Tenant); err == nil {
+		err = db.tenant.checkTenants()
+	}
+	if err != nil {
 		return fmt.Errorf("schema/tenant: %w", err)
 	}
 	db.template.versions, db.shared.versions = templateVersions, sharedVersions

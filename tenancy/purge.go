@@ -77,8 +77,10 @@ func (db *DB) finishPurge(ctx context.Context, slug Slug) error {
 
 func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
 	err := db.transact(ctx, beginLocked(slug), func(tx pgx.Tx) error {
-		var status string
-		err := tx.QueryRow(ctx, `SELECT status FROM public.tenants WHERE slug = $1`, slug.s).Scan(&status)
+		var status, extensions string
+		err := tx.QueryRow(ctx, `
+			SELECT status, coalesce((SELECT string_agg(extname, ', ') FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = $2), '')
+			FROM public.tenants WHERE slug = $1`, slug.s, slug.Schema()).Scan(&status, &extensions)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return fmt.Errorf("%s: %w", slug, ErrUnknownTenant)
@@ -86,6 +88,8 @@ func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
 			return err
 		case status != Cancelled:
 			return fmt.Errorf("%s: %w", slug, ErrActive)
+		case extensions != "":
+			return fmt.Errorf("%s: its schema has what all tenants use: move it with ALTER EXTENSION … SET SCHEMA public first: %s", slug, extensions)
 		}
 		_, err = tx.Exec(ctx, fmt.Sprintf(`
 			UPDATE public.tenants SET purging_since = coalesce(purging_since, now()), updated_at = now() WHERE slug = '%s'; %s`,

@@ -40,3 +40,23 @@ func TestPurge_WhileSomebodyUsesATable(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// An extension that has come into a tenant's schema all the same is what others
+// use: it does not go with the tenant.
+func TestPurge_LeavesAnExtensionToTheOthers(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := open(t, tenancy.Options{URL: url, Tenant: things})
+	provision(t, db, "acme")
+	pgtest.Exec(t, url, `CREATE EXTENSION btree_gist SCHEMA tenant_acme`)
+	if err := db.Cancel(t.Context(), slug(t, "acme")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Purge(t.Context(), slug(t, "acme")); err == nil || !strings.Contains(err.Error(), "btree_gist") {
+		t.Errorf("%v, want to be told what to move", err)
+	}
+	pgtest.Exec(t, url, `ALTER EXTENSION btree_gist SET SCHEMA public`)
+	if err := db.Purge(t.Context(), slug(t, "acme")); err != nil {
+		t.Error(err)
+	}
+}

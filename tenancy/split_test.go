@@ -51,3 +51,17 @@ func TestMigrations_FilesThatWouldBreakAllOrNothingAreRefusedAtStart(t *testing.
 		}
 	}
 }
+
+// An extension is the whole database's: in the schema of one tenant it would go
+// with that, and with it what the others have made by it.
+func TestMigrations_AnExtensionIsNoTenants(t *testing.T) {
+	t.Parallel()
+	const sql = "-- for dates\ncreate  EXTENSION IF NOT EXISTS btree_gist"
+	_, err := tenancy.Open(t.Context(), tenancy.Options{URL: "postgres://x", Tenant: files("000001_a.up.sql", sql)})
+	if err == nil || !strings.Contains(err.Error(), "000001_a.up.sql") || !strings.Contains(err.Error(), "schema/shared") {
+		t.Errorf("%v, want to be told where it belongs", err)
+	}
+	if _, err := tenancy.Open(t.Context(), tenancy.Options{URL: "postgres://x", Shared: files("000001_a.up.sql", sql)}); err != nil {
+		t.Errorf("of the shared tables: %v", err)
+	}
+}
