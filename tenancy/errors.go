@@ -19,11 +19,20 @@ const (
 	codeExclusion     = "23P01"
 	codeCheck         = "23514"
 	codeNotNull       = "23502"
+	codeBadData       = "22000" // a range that ends before it begins
 	codeTooLong       = "22001" // for varchar(n)
 	codeOutOfRange    = "22003"
+	codeBadTime       = "22007" // text that is no date or time
 	codeNoSuchTime    = "22008" // a date or a time that is out of range
+	codeBadEncoding   = "22021" // of text in a COPY
+	codeBadEscape     = "22025" // in LIKE
+	codeBadRegexp     = "2201B"
+	codeBadText       = "22P02" // text that is no number, no UUID, none of an enum
+	codeBadUnicode    = "22P05" // in JSON
 	codeReadOnly      = "25006"
-	codeCancelled     = "57014" // also by statement_timeout
+	codeCancelled     = "57014" // also by statement_timeout, and of a COPY whose sender fails
+	codeSerialization = "40001"
+	codeDeadlock      = "40P01"
 	// Only beginActive divides.
 	codeDivisionByZero = "22012"
 	// A prepared statement is not there, or is there already.
@@ -47,14 +56,24 @@ func IsForeignKey(err error) bool {
 // IsCheck reports whether err is a violation of a CHECK constraint.
 func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 
-// IsBadValue reports whether err is a value that its column does not take: one
-// that a CHECK refuses, that is too long or out of range, or is missing.
+// IsBadValue reports whether err is a value that cannot be taken: one that a CHECK
+// refuses, that is missing, too long or out of range, that is no text of its
+// column's type, or that could not be sent in a COPY.
 func IsBadValue(err error) bool {
 	switch sqlState(err) {
-	case codeCheck, codeNotNull, codeTooLong, codeOutOfRange, codeNoSuchTime:
+	case codeCheck, codeNotNull, codeTooLong, codeOutOfRange, codeBadData, codeBadTime, codeNoSuchTime, codeBadText,
+		codeBadEncoding, codeBadUnicode, codeBadEscape, codeBadRegexp:
 		return true
 	}
-	return err != nil && unsendable.MatchString(err.Error())
+	return isFailedCopy(err) || err != nil && unsendable.MatchString(err.Error())
+}
+
+// isFailedCopy reports whether err is what PostgreSQL says of a COPY that its
+// sender has ended, for it had no way to write a value: the same SQLSTATE as of a
+// statement that was over its time, from another place.
+func isFailedCopy(err error) bool {
+	pgErr := (*pgconn.PgError)(nil)
+	return errors.As(err, &pgErr) && pgErr.Code == codeCancelled && pgErr.Routine == "CopyGetData"
 }
 
 // unsendable is a whole number that is out of range, which pgx finds before it
@@ -64,6 +83,16 @@ var unsendable = regexp.MustCompile(`failed to encode args\[\d+\]: .* is (greate
 // IsLockTimeout reports whether a statement has waited too long for another
 // transaction, and so had no effect.
 func IsLockTimeout(err error) bool { return sqlState(err) == codeLockTimeout }
+
+// IsContention reports whether another transaction was in the way of a statement,
+// which so had no effect: a deadlock, a conflict of serializable transactions, or
+// a wait that was too long. The same request may succeed in a moment.
+func IsContention(err error) bool { return isBroken(err) || IsLockTimeout(err) }
+
+// isBroken reports whether PostgreSQL has ended a transaction for another's sake.
+func isBroken(err error) bool {
+	return sqlState(err) == codeDeadlock || sqlState(err) == codeSerialization
+}
 
 func sqlState(err error) string {
 	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {

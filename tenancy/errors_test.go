@@ -1,7 +1,10 @@
 package tenancy_test
 
 import (
+	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"example.com/subproduct/tenancy"
 )
@@ -54,14 +57,96 @@ func TestIsBadValue_OfAColumnThatIsTightened(t *testing.T) {
 	for name, args := range map[string][]any{
 		"against a check": {"Emma", "-1", 1}, "too long": {"Persuasion", "1", 1}, "missing": {nil, "1", 1},
 		"a price out of range": {"Emma", "100", 1}, "pages out of range": {"Emma", "1", int64(3_000_000_000)}, "too few": {"Emma", "1", int64(-3_000_000_000)},
+		"pages that are none": {"Emma", "1", "is"},
 	} {
 		if _, err := db.Exec(acme, insert, args...); !tenancy.IsBadValue(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, args := range map[string][]any{"right": {"Emma", "1", 1}, "there already": {"Emma", "1", 1}, "no number": {"Emma", "x", 1}, "no text": {"Emma", "1", "is"}} {
+	for name, args := range map[string][]any{"right": {"Emma", "1", 1}, "there already": {"Emma", "1", 1}} {
 		if _, err := db.Exec(acme, insert, args...); tenancy.IsBadValue(err) {
 			t.Errorf("%s: %v is a bad value", name, err)
 		}
+	}
+}
+
+// Text of a user's that is none of its type is a bad value, wherever it is read.
+func TestIsBadValue_OfTextThatIsNoneOfItsType(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: files("000001_kinds.up.sql", `CREATE TYPE kind AS ENUM ('a')`)})
+	acme := provision(t, db, "acme")
+	for sql, text := range map[string]string{
+		`SELECT $1::text::numeric`: "x", `SELECT $1::text::date`: "soon", `SELECT ($1::text || '-30')::date`: "2026-02", `SELECT $1::text::kind`: "b",
+		`SELECT $1::text::uuid`: "x", `SELECT int4range($1::text::int, 1)`: "5", `SELECT 'a' ~ $1`: "(", `SELECT 'a' LIKE $1`: `\`,
+		`SELECT $1::text::jsonb`: "{", `SELECT $1::text::jsonb ->> 'a'`: `{"a": "\u0000"}`, `SELECT convert_from(decode($1::text, 'hex'), 'UTF8')`: "ff",
+	} {
+		if _, err := db.Exec(acme, sql, text); !tenancy.IsBadValue(err) {
+			t.Errorf("%s of %q: %v", sql, text, err)
+		}
+	}
+	if _, err := db.Exec(acme, `SELECT 1 / $1::int`, 0); err == nil || tenancy.IsBadValue(err) {
+		t.Errorf("%v is a bad value", err)
+	}
+}
+
+// A value that cannot be written in a COPY is no fault of the database.
+func TestIsBadValue_OfACopy(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: files("000001_prices.up.sql", `CREATE TABLE prices (price numeric PRIMARY KEY)`)})
+	acme := provision(t, db, "acme")
+	err := db.InTx(acme, func(tx pgx.Tx) error {
+		_, err := tx.CopyFrom(acme, pgx.Identifier{"prices"}, []string{"price"}, pgx.CopyFromRows([][]any{{"1"}, {"abc"}}))
+		return err
+	})
+	if !tenancy.IsBadValue(err) || tenancy.IsUnavailable(err) {
+		t.Errorf("%v: bad value %v, unavailable %v", err, tenancy.IsBadValue(err), tenancy.IsUnavailable(err))
+	}
+}
+
+// Of two transactions that wait for each other PostgreSQL ends one, which InTx
+// then runs again. One that finds the other in the way may come again.
+func TestInTx_RunsAgainAfterADeadlock(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: things})
+	acme := provision(t, db, "acme")
+	for _, owner := range []string{"a", "b"} {
+		if err := add(acme, db, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var first, done sync.WaitGroup
+	first.Add(2)
+	runs := make(chan string, 10)
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		meet := sync.OnceFunc(func() { first.Done(); first.Wait() })
+		done.Go(func() {
+			err := db.InTx(acme, func(tx pgx.Tx) error {
+				runs <- order[0]
+				for _, owner := range order {
+					if _, err := tx.Exec(acme, `SELECT FROM things WHERE owner = $1 FOR UPDATE`, owner); err != nil {
+						return err
+					}
+					meet()
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	if len(runs) != 3 {
+		t.Errorf("%d runs, want one of the two to run again", len(runs))
+	}
+	err := db.InTx(acme, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(acme, `SELECT FROM things FOR UPDATE`); err != nil {
+			return err
+		}
+		_, err := db.Exec(acme, `SELECT FROM things FOR UPDATE NOWAIT`)
+		return err
+	})
+	if !tenancy.IsContention(err) || tenancy.IsUnavailable(err) {
+		t.Errorf("%v, want another transaction to be in the way", err)
 	}
 }

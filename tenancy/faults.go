@@ -27,7 +27,7 @@ func IsUnavailable(err error) bool {
 	if errors.As(err, &unconnected) || errors.As(err, &lost) || errors.Is(err, pgconn.ErrConnClosed) {
 		return true
 	}
-	return errors.Is(err, ErrReadOnly) || isFault(sqlState(err))
+	return errors.Is(err, ErrReadOnly) || isFault(sqlState(err)) && !isFailedCopy(err)
 }
 
 // IsUnreachable reports whether err came from a database that is down, starting,

@@ -16,14 +16,19 @@ import (
 // is over.
 const rollbackTimeout = 5 * time.Second
 
+// brokenPause is how long a transaction that was ended for another one waits: at
+// once it would take the same locks again, before that one has woken.
+const brokenPause = 20 * time.Millisecond
+
 // InTx runs fn in a transaction on the data of ctx's tenant: unqualified names
 // are looked up in its schema, then in public. It commits when fn returns nil
 // and returns the commit's error; it rolls back when fn returns an error or
 // panics. tx is dead once fn has returned, and ends in no other way.
 //
 // fn may run a second time from the start, when the tenant's tables changed
-// under a prepared statement (SQLSTATE 0A000): have it assign results, not
-// append to what an earlier run left.
+// under a prepared statement (SQLSTATE 0A000), or PostgreSQL has ended the
+// transaction for another one (40P01, 40001): have it assign results, not append
+// to what an earlier run left.
 //
 // InTx returns ErrNoTenant, ErrTenantCancelled or ErrNotMigrated before fn runs.
 // Whether the tenant is still there and active is asked with fn's first
@@ -40,7 +45,13 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		return err
 	}
 	err = db.inTx(ctx, tenant, fn)
-	if sqlState(err) == codeStalePlan {
+	if isBroken(err) { // the other one goes first
+		select {
+		case <-time.After(brokenPause):
+		case <-ctx.Done():
+		}
+	}
+	if sqlState(err) == codeStalePlan || isBroken(err) {
 		err = db.inTx(ctx, tenant, fn)
 	}
 	return err
