@@ -39,6 +39,21 @@ func TestArchitecture_SQLOfHandlersIsConstantAndNamesNoSchema(t *testing.T) {
 	}
 }
 
+// What `add` makes is let by: the example refers to two things.
+func TestArchitecture_SQLOfWhatAddMakesIsConstant(t *testing.T) {
+	t.Parallel()
+	const example = "/handlers/dev/generator/example/handlers"
+	packages := listed(t, "."+example)
+	fset := token.NewFileSet()
+	files := parsed(t, fset, packages[module+example])
+	if len(files) == 0 {
+		t.Fatal("there is no example")
+	}
+	for _, found := range unsafeSQL(t, packages, fset, files) {
+		t.Error(found)
+	}
+}
+
 // parsed are the files of a package.
 func parsed(t *testing.T, fset *token.FileSet, p goPackage) (files []*ast.File) {
 	t.Helper()

@@ -49,7 +49,7 @@ func (p *product) glob(pattern string) []string {
 
 // free refuses a resource whose names, addresses or tables are taken.
 func (p *product) free(r Resource) error {
-	for _, name := range []string{r.Type, r.One, r.Type + "Page", r.One + "Columns", "errNo" + r.Singular, "one" + r.Singular, r.One + "Refs"} {
+	for _, name := range []string{r.Type, r.One, r.Type + "Page", r.One + "Columns", "errNo" + r.Singular, "one" + r.Singular, r.One + "Refs", r.One + "Choices"} {
 		if where := p.declares(name); where != "" {
 			return refuse("%s is taken: %s has the name %s", r.Table, where, name)
 		}

@@ -123,27 +123,29 @@ func orderLineRefs(err error) error {
 	return err
 }
 
+// orderLineChoices reads what a field may refer to.
+func orderLineChoices(rows pgx.Rows, err error) ([]web.Choice, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice])
+}
+
 // choose gives the form what may be referred to: the newest hundred, and what is
 // chosen already.
-func (o orderLines) choose(c echo.Context, form *web.Form) error {
+func (o orderLines) choose(c echo.Context, form *web.Form) (err error) {
+	ctx := c.Request().Context()
 	form.Choices = map[string][]web.Choice{}
-	for field, sql := range map[string]string{
-		"customerId": `
-			(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
-			UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`,
-		"agentId": `
-			(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
-			UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`,
-	} {
-		rows, err := o.db.Query(c.Request().Context(), sql, form.Chosen(field))
-		if err != nil {
-			return err
-		}
-		if form.Choices[field], err = pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice]); err != nil {
-			return err
-		}
+	form.Choices["customerId"], err = orderLineChoices(o.db.Query(ctx, `
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("customerId")))
+	if err != nil {
+		return err
 	}
-	return nil
+	form.Choices["agentId"], err = orderLineChoices(o.db.Query(ctx, `
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("agentId")))
+	return err
 }
 
 func (o orderLines) page(c echo.Context, size int) (page orderLinesPage, err error) {
