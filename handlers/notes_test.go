@@ -69,8 +69,12 @@ func TestNotes_AreOfOneTenant(t *testing.T) {
 	site := handlertest.Start(t, handlers.Product(), handlertest.Setup{})
 	acme, globex := site.SignIn(t, "acme"), site.SignIn(t, "globex")
 	theirs := globex.Get("/api/notes").Body
+	added := acme.API(http.MethodPost, "/api/notes", firstNote)
+	if added.Status != http.StatusCreated {
+		t.Fatalf("add: %d %s", added.Status, added.Body)
+	}
 	var one struct{ ID int64 }
-	acme.API(http.MethodPost, "/api/notes", firstNote).JSON(t, &one)
+	added.JSON(t, &one)
 	path := fmt.Sprintf("/notes/%d", one.ID)
 	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
 		if got := globex.API(method, "/api"+path, secondNote); got.Status != http.StatusNotFound {

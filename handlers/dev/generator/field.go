@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -13,6 +12,7 @@ type Field struct {
 	Column, Name, Go, Label, Type string // due_date, dueDate, DueDate, Due date, date
 	Unique, Optional              bool
 	Arg                           int // its number among the arguments of SQL
+	Before                        int // how many dates and times stand before it
 	Ref                           Ref // of the type ref
 }
 
@@ -121,22 +121,3 @@ func (f Field) constraints() string {
 	}
 	return strings.Join(all, " ")
 }
-
-// Sample is the field's value in the first, second or third thing of a test.
-func (f Field) Sample(n int) string {
-	return strings.ReplaceAll(f.kind().samples[n-1], "%s", strings.ToLower(f.Label))
-}
-
-// Text is the same without quotes.
-func (f Field) Text(n int) string { return strings.Trim(f.Sample(n), `"`) }
-
-// Typed is the same as Go writes what a form sends.
-func (f Field) Typed(n int) string {
-	if f.Type == ref {
-		return "fmt.Sprint(" + f.Local() + ")"
-	}
-	return strconv.Quote(f.Text(n))
-}
-
-// Wrong is a value that is refused, as JSON.
-func (f Field) Wrong() string { return f.kind().wrong }

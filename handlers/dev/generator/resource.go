@@ -78,7 +78,7 @@ func (r *Resource) parseFields(args []string) error {
 		if slices.ContainsFunc(r.Fields, func(g Field) bool { return g.Go == f.Go || g.Go == f.Ref.Go || g.Ref.Go == f.Go }) {
 			return fmt.Errorf("the field %s is there twice", f.Column)
 		}
-		f.Arg = len(r.Fields) + 1
+		f.Arg, f.Before = len(r.Fields)+1, len(r.having(Field.isTime))
 		r.Fields = append(r.Fields, f)
 	}
 	return nil

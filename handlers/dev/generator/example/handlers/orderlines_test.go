@@ -13,9 +13,9 @@ import (
 
 // Three order lines, as a program sends them.
 const (
-	firstOrderLine  = `{"sku":"First sku","remark":"First remark","quantity":7,"price":"12.50","shipped":true,"dueDate":"2027-01-31","orderedAt":"2027-01-31T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","label":"First label","discount":"12.50","batch":7,"bestBefore":"2027-01-31","seenAt":"2027-01-31T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","story":"First story","customerId":%d,"agentId":%d}`
-	secondOrderLine = `{"sku":"Second sku","remark":"Second remark","quantity":8,"price":"99.95","shipped":false,"dueDate":"2027-02-28","orderedAt":"2027-02-28T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","label":"Second label","discount":"99.95","batch":8,"bestBefore":"2027-02-28","seenAt":"2027-02-28T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","story":"Second story","customerId":%d,"agentId":%d}`
-	thirdOrderLine  = `{"sku":"Third sku","remark":"Third remark","quantity":9,"price":"0.10","shipped":true,"dueDate":"2028-02-29","orderedAt":"2028-02-29T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","label":"Third label","discount":"0.10","batch":9,"bestBefore":"2028-02-29","seenAt":"2028-02-29T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","story":"Third story","customerId":%d,"agentId":%d}`
+	firstOrderLine  = `{"sku":"First sku","remark":"First remark","quantity":7,"price":"12.50","shipped":true,"dueDate":"2027-01-31","orderedAt":"2027-02-01T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","label":"First label","discount":"12.50","batch":7,"bestBefore":"2027-02-02","seenAt":"2027-02-03T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34","story":"First story","customerId":%d,"agentId":%d}`
+	secondOrderLine = `{"sku":"Second sku","remark":"Second remark","quantity":8,"price":"99.95","shipped":false,"dueDate":"2027-02-28","orderedAt":"2027-03-01T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","label":"Second label","discount":"99.95","batch":8,"bestBefore":"2027-03-02","seenAt":"2027-03-03T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35","story":"Second story","customerId":%d,"agentId":%d}`
+	thirdOrderLine  = `{"sku":"Third sku","remark":"Third remark","quantity":9,"price":"0.10","shipped":true,"dueDate":"2028-02-29","orderedAt":"2028-03-01T14:05:00Z","productId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","label":"Third label","discount":"0.10","batch":9,"bestBefore":"2028-03-02","seenAt":"2028-03-03T14:05:00Z","supplierId":"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36","story":"Third story","customerId":%d,"agentId":%d}`
 )
 
 func TestOrderLines_API(t *testing.T) {
@@ -73,8 +73,12 @@ func TestOrderLines_AreOfOneTenant(t *testing.T) {
 	customerID := site.Row(t, "acme", "customers")
 	agentID := site.Row(t, "acme", "customers")
 	theirs := globex.Get("/api/order-lines").Body
+	added := acme.API(http.MethodPost, "/api/order-lines", fmt.Sprintf(firstOrderLine, customerID, agentID))
+	if added.Status != http.StatusCreated {
+		t.Fatalf("add: %d %s", added.Status, added.Body)
+	}
 	var one struct{ ID int64 }
-	acme.API(http.MethodPost, "/api/order-lines", fmt.Sprintf(firstOrderLine, customerID, agentID)).JSON(t, &one)
+	added.JSON(t, &one)
 	path := fmt.Sprintf("/order-lines/%d", one.ID)
 	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
 		if got := globex.API(method, "/api"+path, fmt.Sprintf(secondOrderLine, customerID, agentID)); got.Status != http.StatusNotFound {
@@ -139,7 +143,7 @@ func TestOrderLines_Pages(t *testing.T) {
 	b := site.SignIn(t, "acme")
 	customerID := site.Row(t, "acme", "customers")
 	agentID := site.Row(t, "acme", "customers")
-	form := url.Values{"sku": {"First sku"}, "remark": {"First remark"}, "quantity": {"7"}, "price": {"12.50"}, "shipped": {"true"}, "dueDate": {"2027-01-31"}, "orderedAt": {"2027-01-31T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "label": {"First label"}, "discount": {"12.50"}, "batch": {"7"}, "bestBefore": {"2027-01-31"}, "seenAt": {"2027-01-31T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "story": {"First story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
+	form := url.Values{"sku": {"First sku"}, "remark": {"First remark"}, "quantity": {"7"}, "price": {"12.50"}, "shipped": {"true"}, "dueDate": {"2027-01-31"}, "orderedAt": {"2027-02-01T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "label": {"First label"}, "discount": {"12.50"}, "batch": {"7"}, "bestBefore": {"2027-02-02"}, "seenAt": {"2027-02-03T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c34"}, "story": {"First story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
 	page := b.Post("/order-lines", url.Values{"sku": {strings.Repeat("<b>", 100)}})
 	if page.Status != http.StatusUnprocessableEntity || strings.Contains(page.Body, "<b>") || !strings.Contains(page.Body, "&lt;b&gt;") || !strings.Contains(page.Body, "sku-error") {
 		t.Errorf("a wrong form: %d %s; it comes back as it was typed, escaped, with what is wrong", page.Status, page.Body)
@@ -173,11 +177,11 @@ func TestOrderLines_Pages(t *testing.T) {
 		}
 	}
 	opened := b.Get(own + "/edit").Hidden("if-match") // by two who then save, one after the other
-	theirs := url.Values{"if-match": {opened}, "sku": {"Second sku"}, "remark": {"Second remark"}, "quantity": {"8"}, "price": {"99.95"}, "shipped": {"false"}, "dueDate": {"2027-02-28"}, "orderedAt": {"2027-02-28T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "label": {"Second label"}, "discount": {"99.95"}, "batch": {"8"}, "bestBefore": {"2027-02-28"}, "seenAt": {"2027-02-28T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "story": {"Second story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
+	theirs := url.Values{"if-match": {opened}, "sku": {"Second sku"}, "remark": {"Second remark"}, "quantity": {"8"}, "price": {"99.95"}, "shipped": {"false"}, "dueDate": {"2027-02-28"}, "orderedAt": {"2027-03-01T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "label": {"Second label"}, "discount": {"99.95"}, "batch": {"8"}, "bestBefore": {"2027-03-02"}, "seenAt": {"2027-03-03T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c35"}, "story": {"Second story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
 	if saved := b.Post(own, theirs); saved.Status != http.StatusSeeOther || opened == "" {
 		t.Errorf("save: %d %s", saved.Status, saved.Body)
 	}
-	ours := url.Values{"if-match": {opened}, "sku": {"Third sku"}, "remark": {"Third remark"}, "quantity": {"9"}, "price": {"0.10"}, "shipped": {"true"}, "dueDate": {"2028-02-29"}, "orderedAt": {"2028-02-29T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "label": {"Third label"}, "discount": {"0.10"}, "batch": {"9"}, "bestBefore": {"2028-02-29"}, "seenAt": {"2028-02-29T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "story": {"Third story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
+	ours := url.Values{"if-match": {opened}, "sku": {"Third sku"}, "remark": {"Third remark"}, "quantity": {"9"}, "price": {"0.10"}, "shipped": {"true"}, "dueDate": {"2028-02-29"}, "orderedAt": {"2028-03-01T14:05:00Z"}, "productId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "label": {"Third label"}, "discount": {"0.10"}, "batch": {"9"}, "bestBefore": {"2028-03-02"}, "seenAt": {"2028-03-03T14:05:00Z"}, "supplierId": {"7f1c9a52-3b0e-4a57-9d0c-2f6a8e5b1c36"}, "story": {"Third story"}, "customerId": {fmt.Sprint(customerID)}, "agentId": {fmt.Sprint(agentID)}}
 	again := b.Post(own, ours)
 	if again.Status != http.StatusConflict || !strings.Contains(again.Body, "Somebody changed this") {
 		t.Errorf("save over what the first wrote: %d %s", again.Status, again.Body)
