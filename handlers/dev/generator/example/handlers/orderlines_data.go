@@ -131,19 +131,19 @@ func orderLineChoices(rows pgx.Rows, err error) ([]web.Choice, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[web.Choice])
 }
 
-// choose gives the form what may be referred to: the newest hundred, and what is
-// chosen already.
+// choose gives the form what may be referred to: the newest, with one past a
+// hundred by which the form knows that there are more, and what is chosen already.
 func (o orderLines) choose(c echo.Context, form *web.Form) (err error) {
 	ctx := c.Request().Context()
 	form.Choices = map[string][]web.Choice{}
 	form.Choices["customerId"], err = orderLineChoices(o.db.Query(ctx, `
-		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 101)
 		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("customerId")))
 	if err != nil {
 		return err
 	}
 	form.Choices["agentId"], err = orderLineChoices(o.db.Query(ctx, `
-		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 100)
+		(SELECT id, name FROM customers ORDER BY id DESC LIMIT 101)
 		UNION SELECT id, name FROM customers WHERE id = $1 ORDER BY 1 DESC`, form.Chosen("agentId")))
 	return err
 }
