@@ -21,6 +21,15 @@ func TestParse_Singulars(t *testing.T) {
 	}
 }
 
+// A singular that cannot be is not laid on the plural.
+func TestParse_NamesTheSingularThatIsReserved(t *testing.T) {
+	t.Parallel()
+	_, err := generator.Parse("x", []string{"things", "name:string"})
+	if want := "the singular x of things is reserved"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // A thing is known by its first string or text, wherever that stands, and never
 // by a number alone.
 func TestAdd_WhatAThingIsCalled(t *testing.T) {

@@ -54,8 +54,8 @@ func (p *product) free(r Resource) error {
 			return refuse("%s is taken: %s has the name %s", r.Table, where, name)
 		}
 	}
-	if where := p.answers("/" + r.Path); where != "" {
-		return refuse("%s is taken: %s has an address that begins with /%s", r.Table, where, r.Path)
+	if where, address := p.answers("/" + r.Path); where != "" {
+		return refuse("%s is taken: %s has the address %s", r.Table, where, address)
 	}
 	where, err := p.hasTable(r.Table)
 	if err == nil && where != "" {
@@ -100,22 +100,23 @@ func declared(d ast.Decl, name string) bool {
 	return slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == name })
 }
 
-// answers is the file that has an address at path or beneath it; empty: none.
-func (p *product) answers(path string) string {
+// answers is the file that has an address at path or beneath it, and what that
+// is; empty: none.
+func (p *product) answers(path string) (where, address string) {
 	for name, file := range p.files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		for n := range ast.Preorder(file) {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-				text, _ := strconv.Unquote(literal.Value)
-				if text = strings.TrimPrefix(text, "/api"); text == path || strings.HasPrefix(text, path+"/") {
-					return name
+				address, _ := strconv.Unquote(literal.Value)
+				if page := strings.TrimPrefix(address, "/api"); page == path || strings.HasPrefix(page, path+"/") {
+					return name, address
 				}
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // hasTable is the migration that makes a table, or the like, of the name.

@@ -86,7 +86,8 @@ func (p *product) table(name string) (string, error) {
 // pagesOf is the path of the pages that add has made for a table; empty: none.
 func (p *product) pagesOf(table string) string {
 	path := strings.ReplaceAll(table, "_", "-")
-	if len(p.glob("templates/"+strings.ReplaceAll(table, "_", "")+"_show.html")) == 0 || p.answers("/"+path+"/:id") == "" {
+	where, _ := p.answers("/" + path + "/:id")
+	if where == "" || len(p.glob("templates/"+strings.ReplaceAll(table, "_", "")+"_show.html")) == 0 {
 		return ""
 	}
 	return path

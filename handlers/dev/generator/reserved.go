@@ -64,11 +64,17 @@ func (r Resource) reserved() error {
 	if among(ownPaths, r.Path) {
 		return fmt.Errorf("the resource %s is reserved: the template answers at /%s itself", r.Table, r.Path)
 	}
-	for _, name := range []string{r.Type, r.One} {
-		ours := among(ownNames, name) || name == r.R() || name == r.O()
-		if ours || token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil {
-			return fmt.Errorf("the resource %s is reserved: %s has a meaning in Go, or in the code that would be written", r.Table, name)
-		}
+	const why = "has a meaning in Go, or in the code that would be written"
+	if r.meansMore(r.Type) {
+		return fmt.Errorf("the resource %s is reserved: %s %s", r.Table, r.Type, why)
+	}
+	if r.meansMore(r.One) {
+		return fmt.Errorf("the singular %s of %s is reserved: %s %s; say another with --singular", r.One, r.Table, r.One, why)
 	}
 	return nil
+}
+
+// meansMore reports whether a name has a meaning already where the code would use it.
+func (r Resource) meansMore(name string) bool {
+	return among(ownNames, name) || name == r.R() || name == r.O() || token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil
 }

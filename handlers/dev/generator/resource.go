@@ -41,7 +41,7 @@ func Parse(singular string, args []string) (Resource, error) {
 	plural := args[0]
 	for _, name := range []string{plural, singular} {
 		if name != "" && !resourceName.MatchString(name) {
-			return Resource{}, fmt.Errorf("%q cannot be a resource: write it in lower case with underscores, such as order_lines", name)
+			return Resource{}, fmt.Errorf("%q cannot be a resource: write it in lower case with underscores, each word beginning with a letter, such as order_lines", name)
 		}
 	}
 	if singular == "" {
