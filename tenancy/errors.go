@@ -56,6 +56,15 @@ func IsForeignKey(err error) bool {
 // IsCheck reports whether err is a violation of a CHECK constraint.
 func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 
+// Constraint is the name of the constraint that err violates; empty where it
+// violates none, and where the server does not name it, as Citus does not.
+func Constraint(err error) string {
+	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
+		return pgErr.ConstraintName
+	}
+	return ""
+}
+
 // IsBadValue reports whether err is a value that cannot be taken: one that a CHECK
 // refuses, that is missing, too long or out of range, that is no text of its
 // column's type, or that could not be sent in a COPY.

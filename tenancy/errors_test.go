@@ -46,6 +46,25 @@ func TestIsUnique_OfRowsThatExcludeEachOther(t *testing.T) {
 	}
 }
 
+// A form with two fields that refer to something can so say which of them it is.
+func TestConstraint_IsTheOneThatIsViolated(t *testing.T) {
+	t.Parallel()
+	db := open(t, tenancy.Options{Tenant: files("000001_loans.up.sql", `
+		CREATE TABLE books (id bigint PRIMARY KEY);
+		CREATE TABLE loans (book_id bigint REFERENCES books, next_id bigint UNIQUE REFERENCES books);
+		INSERT INTO books VALUES (1)`)})
+	acme := provision(t, db, "acme")
+	for _, c := range []struct{ sql, want string }{
+		{`INSERT INTO loans VALUES (1, 1)`, ""}, {`INSERT INTO loans VALUES (1, 1)`, "loans_next_id_key"},
+		{`INSERT INTO loans VALUES (1, 2)`, "loans_next_id_fkey"}, {`INSERT INTO loans VALUES (2, NULL)`, "loans_book_id_fkey"},
+		{`INSERT INTO loans VALUES ('one', NULL)`, ""},
+	} {
+		if _, err := db.Exec(acme, c.sql); tenancy.Constraint(err) != c.want {
+			t.Errorf("%s: %q of %v, want %q", c.sql, tenancy.Constraint(err), err, c.want)
+		}
+	}
+}
+
 // Whatever way a column is tightened, what it refuses is a bad value; other errors
 // are none.
 func TestIsBadValue_OfAColumnThatIsTightened(t *testing.T) {

@@ -114,11 +114,14 @@ func (r Resource) NoSuch(f Field) string {
 }
 
 // Body is the Go of one of a test's three things as JSON; more is added to the
-// ids of what it refers to.
+// id of the first that it refers to.
 func (r Resource) Body(nth, more string) string {
 	ids := ""
-	for _, f := range r.Refs() {
-		ids += ", " + f.Local() + more
+	for i, f := range r.Refs() {
+		ids += ", " + f.Local()
+		if i == 0 {
+			ids += more
+		}
 	}
 	if ids == "" {
 		return nth + r.Singular

@@ -108,7 +108,11 @@ func oneOrderLine(rows pgx.Rows, err error) (found orderLine, _ error) {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return found, errNoOrderLine
-	case tenancy.IsUnique(err):
+	case tenancy.Constraint(err) == "order_lines_sku_key":
+		return found, web.Invalid{"sku": "This is there already."}
+	case tenancy.Constraint(err) == "order_lines_batch_key":
+		return found, web.Invalid{"batch": "This is there already."}
+	case tenancy.IsUnique(err): // the server does not say which
 		return found, web.Invalid{"sku": "This or another of the fields that must be unique is there already.", "batch": "This or another of the fields that must be unique is there already."}
 	}
 	return found, err
@@ -117,7 +121,12 @@ func oneOrderLine(rows pgx.Rows, err error) (found orderLine, _ error) {
 // orderLineRefs makes a web.Invalid of a statement's error when what the order line
 // refers to is not there.
 func orderLineRefs(err error) error {
-	if tenancy.IsForeignKey(err) {
+	switch {
+	case tenancy.Constraint(err) == "order_lines_customer_id_fkey":
+		return web.Invalid{"customerId": "There is no such customer."}
+	case tenancy.Constraint(err) == "order_lines_agent_id_fkey":
+		return web.Invalid{"agentId": "There is no such agent."}
+	case tenancy.IsForeignKey(err): // the server does not say which
 		return web.Invalid{"customerId": "There is no such customer, or what another field refers to is not there.", "agentId": "There is no such agent, or what another field refers to is not there."}
 	}
 	return err
