@@ -18,6 +18,7 @@ import (
 	"example.com/subproduct/handlers/config"
 	"example.com/subproduct/handlers/dev"
 	"example.com/subproduct/handlers/server"
+	"example.com/subproduct/tenancy/commands"
 	"example.com/subproduct/tenancy/commands/flags"
 )
 
@@ -36,10 +37,10 @@ func execute(p server.Product) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, flags.ErrUsage):
-		fmt.Fprintln(os.Stderr, program()+": "+err.Error())
+		fmt.Fprintln(os.Stderr, program()+": "+commands.Printable(err.Error()))
 		return 2
 	}
-	fmt.Fprintln(os.Stderr, program()+": "+err.Error())
+	fmt.Fprintln(os.Stderr, program()+": "+commands.Printable(err.Error()))
 	return 1
 }
 

@@ -140,6 +140,16 @@ func TestUsage_AWrongCallOrConfigurationExitsWith2(t *testing.T) {
 	}
 }
 
+// An error may quote what others wrote.
+func TestUsage_AnErrorLeavesTheTerminalAlone(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), nil, "version", "--\x1b]0;owned\a")
+	_ = p.Wait()
+	if text := p.text(); strings.ContainsAny(text, "\x1b\a") || !strings.Contains(text, `\x1b]0;owned\a`) {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestUsage_ABadLineOfDotEnvHidesNoOtherSetting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

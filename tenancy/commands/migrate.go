@@ -125,7 +125,7 @@ func (r migrateReport) print(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(w, "version %d: %d migrated, %d were there, %d failed\n", r.Target, r.Migrated, r.Unchanged, len(r.Failed))
 	for _, f := range r.Failed {
-		fmt.Fprintf(w, "  %s\n", f.Error)
+		fmt.Fprintf(w, "  %s\n", Printable(f.Error))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func migrateStatus(ctx context.Context, db *tenancy.DB, f migrateFlags, w io.Wri
 		fmt.Fprintf(w, "\nfailed:\n")
 	}
 	for _, f := range failed {
-		fmt.Fprintf(w, "  %s\n", f.Error)
+		fmt.Fprintf(w, "  %s\n", Printable(f.Error))
 	}
 	return nil
 }

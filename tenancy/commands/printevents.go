@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"example.com/subproduct/tenancy/inbox"
 )
@@ -18,7 +15,7 @@ func printEvents(w io.Writer, events []inbox.Record, previousUsed *time.Time) er
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tTYPE\tTENANT\tSTATUS\tATTEMPTS\tRECEIVED\tSIGNED WITH\tLAST ERROR")
 	for _, e := range events {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.ID, printable(e.EventType), orDash(e.TenantSlug), e.Status,
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.ID, Printable(e.EventType), orDash(e.TenantSlug), e.Status,
 			e.Attempts, moment(&e.ReceivedAt), e.SignedWith, oneLine(orDash(e.LastError)))
 	}
 	if err := table.Flush(); err != nil {
@@ -37,11 +34,11 @@ func printEvent(w io.Writer, e inbox.Record, attempts []inbox.Attempt) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"id", strconv.FormatInt(e.ID, 10)},
-		{"event_type", printable(e.EventType)},
+		{"event_type", Printable(e.EventType)},
 		{"tenant_slug", orDash(e.TenantSlug)},
 		{"status", e.Status},
 		{"attempts", strconv.Itoa(e.Attempts)},
-		{"last_error", printable(orDash(e.LastError))},
+		{"last_error", Printable(orDash(e.LastError))},
 		{"signed_with", e.SignedWith},
 		{"received_at", moment(&e.ReceivedAt)},
 		{"next_attempt_at", moment(nextAttempt(e))},
@@ -51,12 +48,12 @@ func printEvent(w io.Writer, e inbox.Record, attempts []inbox.Attempt) error {
 	}
 	fmt.Fprint(table, "\nATTEMPT\tSTARTED\tSECONDS\tERROR\n")
 	for _, a := range attempts {
-		fmt.Fprintf(table, "%d\t%s\t%.3f\t%s\n", a.Attempt, moment(&a.StartedAt), a.Seconds, printable(orDash(&a.Error)))
+		fmt.Fprintf(table, "%d\t%s\t%.3f\t%s\n", a.Attempt, moment(&a.StartedAt), a.Seconds, Printable(orDash(&a.Error)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(e.Body), printable(string(e.Body)))
+	_, err := fmt.Fprintf(w, "\nbody, %d bytes:\n%s\n", len(e.Body), Printable(string(e.Body)))
 	return err
 }
 
@@ -73,29 +70,6 @@ func orDash(s *string) string {
 		return "–"
 	}
 	return *s
-}
-
-// printable is s as it is, or quoted where it holds what a terminal would obey
-// and not show.
-func printable(s string) string {
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }) < 0 {
-		return s
-	}
-	return strconv.Quote(s)
-}
-
-const maxOneLine = 80
-
-// oneLine keeps a table a table.
-func oneLine(s string) string {
-	line, _, cut := strings.Cut(s, "\n")
-	if runes := []rune(line); len(runes) > maxOneLine {
-		line, cut = string(runes[:maxOneLine]), true
-	}
-	if cut {
-		line += "…"
-	}
-	return printable(line)
 }
 
 // moment has seconds, for the attempts at an event follow each other quickly.

@@ -14,7 +14,7 @@ func printJobs(w io.Writer, found []jobs.Record) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tKIND\tTENANT\tSTATUS\tATTEMPTS\tCREATED\tDUE\tLAST ERROR")
 	for _, job := range found {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", job.ID, printable(job.Kind), orDash(job.TenantSlug), job.Status,
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", job.ID, Printable(job.Kind), orDash(job.TenantSlug), job.Status,
 			job.Attempts, moment(&job.CreatedAt), moment(due(job)), oneLine(orDash(job.LastError)))
 	}
 	return table.Flush()
@@ -26,7 +26,7 @@ func printJob(w io.Writer, job jobs.Record) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"id", strconv.FormatInt(job.ID, 10)},
-		{"kind", printable(job.Kind)},
+		{"kind", Printable(job.Kind)},
 		{"tenant_slug", orDash(job.TenantSlug)},
 		{"status", job.Status},
 		{"attempts", strconv.Itoa(job.Attempts)},
@@ -38,12 +38,12 @@ func printJob(w io.Writer, job jobs.Record) error {
 	}
 	fmt.Fprint(table, "\nATTEMPT\tSTARTED\tERROR\n")
 	for _, a := range job.Errors {
-		fmt.Fprintf(table, "%d\t%s\t%s\n", a.Attempt, moment(&a.At), printable(orDash(&a.Error)))
+		fmt.Fprintf(table, "%d\t%s\t%s\n", a.Attempt, moment(&a.At), Printable(orDash(&a.Error)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\narguments:\n%s\n", printable(job.Args))
+	_, err := fmt.Fprintf(w, "\narguments:\n%s\n", Printable(job.Args))
 	return err
 }
 

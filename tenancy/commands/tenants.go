@@ -94,7 +94,7 @@ func listTenants(ctx context.Context, db *tenancy.DB, f tenantsFlags, stdout io.
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SLUG\tSTATUS\tPLAN\tVERSION\tSIZE\tLAST SIGN-IN\tNOTE")
 	for _, t := range tenants {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", t.Slug, t.Status, t.PlanType, t.SchemaVersion, bytesText(t.SizeBytes), when(t.LastSignInAt), note(t))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", t.Slug, t.Status, oneLine(t.PlanType), t.SchemaVersion, bytesText(t.SizeBytes), when(t.LastSignInAt), note(t))
 	}
 	return table.Flush()
 }
@@ -123,12 +123,12 @@ func showTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, f tenant
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "slug\t%s\nschema\t%s\nstatus\t%s\nplan\t%s\nversion\t%d\nsize\t%s\ncreated\t%s\nlast sign-in\t%s\ncancelled\t%s\n",
-		t.Slug, slug.Schema(), t.Status, t.PlanType, t.SchemaVersion, bytesText(t.SizeBytes), when(&t.CreatedAt), when(t.LastSignInAt), when(t.CancelledAt))
+		t.Slug, slug.Schema(), t.Status, oneLine(t.PlanType), t.SchemaVersion, bytesText(t.SizeBytes), when(&t.CreatedAt), when(t.LastSignInAt), when(t.CancelledAt))
 	if t.PurgingSince != nil {
 		fmt.Fprintf(table, "purging since\t%s\n", when(t.PurgingSince))
 	}
 	if t.MigrateError != nil {
-		fmt.Fprintf(table, "migration failed\t%s\n", *t.MigrateError)
+		fmt.Fprintf(table, "migration failed\t%s\n", Printable(*t.MigrateError))
 	}
 	return table.Flush()
 }
