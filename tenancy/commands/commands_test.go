@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 
@@ -354,6 +355,34 @@ func TestTenants_ExportFollowsNoPlantedLink(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What is no file is somebody's device or pipe: an export does not take its place,
+// also where a link leads to it.
+func TestTenants_ExportReplacesFilesAlone(t *testing.T) {
+	t.Parallel()
+	_, db := fleetOf(t, 1)
+	dir := t.TempDir()
+	pipe, link, nowhere := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "nowhere")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	must(t, os.Symlink(pipe, link))
+	must(t, os.Symlink(filepath.Join(dir, "missing"), nowhere))
+	for _, output := range []string{pipe, link, dir} {
+		if _, err := call(t, db, tenants, nil, "export", "t0", "--output", output); !errors.Is(err, flags.ErrUsage) || !strings.Contains(err.Error(), output+" is no regular file") {
+			t.Errorf("%s: %v", output, err)
+		}
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is %v, %v", info, err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+	for _, output := range []string{nowhere, nowhere} { // then it is a file
+		if _, err := call(t, db, tenants, nil, "export", "t0", "--output", output); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -140,6 +140,9 @@ func exportTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, output
 	if output == "" {
 		return db.Export(ctx, slug, stdout)
 	}
+	if there, err := os.Stat(output); err == nil && !there.Mode().IsRegular() {
+		return flags.Refuse("--output %s is no regular file, and an export takes the place of what is there; leave it out for standard output", output)
+	}
 	file, err := os.CreateTemp(filepath.Dir(output), filepath.Base(output)+".*.part") // O_EXCL, 0600
 	if err != nil {
 		return err
