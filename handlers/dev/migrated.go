@@ -45,12 +45,19 @@ func (d *stack) checkMigrations(ctx context.Context) error {
 			return err
 		}
 	} else if len(changed) > 0 {
-		return fmt.Errorf("changed since it ran on the data in %s, and no migration runs twice: %s. Put the file back, and the change into a new one "+
-			"with the next number; or, as where it failed for one tenant and ran for another, undo it with its down file and run it as it is now: dev --undo; "+
-			"or throw the data away: dev --reset", d.options.data, strings.Join(changed, ", "))
+		return fmt.Errorf("changed since it ran on the data in %s, and no migration runs twice: %s. %s", d.options.data, strings.Join(changed, ", "), waysOut(changed))
 	}
 	content, _ := json.MarshalIndent(now, "", "  ") // of texts: it cannot fail
 	return os.WriteFile(name, append(content, '\n'), 0o600)
+}
+
+// waysOut offers --undo only where it takes all that changed.
+func waysOut(changed []string) string {
+	undo := "or, as where it failed for one tenant and ran for another, undo it with its down file and run it as it is now: dev --undo; "
+	if slices.ContainsFunc(changed, ofAllTenants) {
+		undo = ""
+	}
+	return "Put the file back, and the change into a new one with the next number; " + undo + "or throw the data away: dev --reset"
 }
 
 // migrations are the checksums of this run's files, by their paths, and those of

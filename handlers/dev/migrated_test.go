@@ -62,11 +62,17 @@ func TestMigrations_OneThatRanAndHasChangedIsNamed(t *testing.T) {
 		{"a tenant's", files(changed, "SELECT 1"), files(shared), nil, ": schema/tenant/000001_x.up.sql. "},
 		{"all are gone, as on another branch", nil, nil, nil, ""},
 		{"which has others", fstest.MapFS{"000001_y.up.sql": {Data: []byte(one)}}, files("SELECT 1"), nil, ": schema/shared/000001_x.up.sql, schema/tenant/000001_x.up.sql"},
+		{"that of all has changed", nil, files("SELECT 1"), nil, ": schema/shared/000001_x.up.sql. "},
+		{"which is not undone", nil, files("SELECT 1"), []string{"--undo"}, "schema/shared/000001_x.up.sql is of all tenants together"},
 		{"reset", files(changed), files(shared), []string{"--reset"}, ""},
 	} {
 		err := runDev(t, data, c.tenant, c.shared, c.args...)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--reset")) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+		// What --undo refuses is not advised.
+		if tenants := !strings.Contains(c.want, "schema/shared/"); c.want != "" && strings.Contains(err.Error(), "dev --undo") != tenants {
+			t.Errorf("%s: the advice is: %v", c.what, err)
 		}
 	}
 }

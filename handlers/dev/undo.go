@@ -41,8 +41,8 @@ func (d *stack) undo(ctx context.Context, conn *pgx.Conn, changed []string) erro
 func (d *stack) downs(changed []string) (map[int64]string, error) {
 	downs := map[int64]string{}
 	for _, file := range changed {
-		if path.Dir(file) != "schema/tenant" {
-			return nil, fmt.Errorf("%s is of all tenants together, which --undo leaves alone: put it back, and the change into a new one with the next number", file)
+		if ofAllTenants(file) {
+			return nil, fmt.Errorf("%s is of all tenants together, which --undo leaves alone: put it back, and the change into a new one with the next number; or throw the data away: dev --reset", file)
 		}
 		downs[number(file)] = ""
 	}
@@ -55,6 +55,9 @@ func (d *stack) downs(changed []string) (map[int64]string, error) {
 	}
 	return downs, err
 }
+
+// ofAllTenants says of a migration that it has made what all tenants share.
+func ofAllTenants(file string) bool { return path.Dir(file) == "schema/shared" }
 
 type tenantAt struct {
 	Slug    string
