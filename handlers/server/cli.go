@@ -53,13 +53,13 @@ func (c CLI) Serve(ctx context.Context, args []string) error {
 
 // Migrate is the command `migrate`: see commands.Migrate.
 func (c CLI) Migrate(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commands.MigrateJobs(args), args, commands.Migrate)
+	return c.onDatabase(ctx, commands.MigrateJobs(args), args, commands.CheckMigrate, commands.Migrate)
 }
 
 // Tenants is the command `tenants`: see commands.Tenants. To provision runs the
 // product's OnProvision.
 func (c CLI) Tenants(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Tenants, "provision")
+	return c.onDatabase(ctx, commandConns, args, commands.CheckTenants, commands.Tenants, "provision")
 }
 
 // Events is the command `events`: see commands.Events.
@@ -68,13 +68,13 @@ func (c CLI) Events(ctx context.Context, args []string) error {
 	if err != nil && !asksForHelp(args) {
 		return err
 	}
-	return c.onDatabase(ctx, commandConns, args, commands.Events(handlers))
+	return c.onDatabase(ctx, commandConns, args, commands.CheckEvents, commands.Events(handlers))
 }
 
 // Jobs is the command `jobs`: see commands.Jobs. To run a schedule's jobs asks
 // the product for their arguments.
 func (c CLI) Jobs(ctx context.Context, args []string) error {
-	return c.onDatabase(ctx, commandConns, args, commands.Jobs(c.Product.Jobs), "run")
+	return c.onDatabase(ctx, commandConns, args, commands.CheckJobs, commands.Jobs(c.Product.Jobs), "run")
 }
 
 // SchemaScript is the command `schema-script`: see commands.SchemaScript. It

@@ -68,6 +68,21 @@ func TestCLI_TheProductsSettingsAreAskedForWhereItsCodeRuns(t *testing.T) {
 	}
 }
 
+// A wrong call is said before any setting is asked for.
+func TestCLI_AWrongCallComesBeforeTheSettings(t *testing.T) {
+	t.Parallel()
+	c, _ := commandLine(nil)
+	for args, run := range map[string]func(context.Context, []string) error{
+		"run": c.Jobs, "run chore --tenant /": c.Jobs, "retry x": c.Jobs, "list --status lost": c.Jobs, "fly 2": c.Jobs, "": c.Jobs,
+		"provision": c.Tenants, "provision /": c.Tenants, "purge acme": c.Tenants, "fly acme": c.Tenants,
+		"retry": c.Events, "show x": c.Events, "list --limit 0": c.Events, "fly 1": c.Events, "--jobs 0": c.Migrate,
+	} {
+		if err := run(t.Context(), strings.Fields(args)); !errors.Is(err, flags.ErrUsage) || strings.Contains(err.Error(), "not set") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // Help goes to standard output and needs no configuration. It says what stands
 // beside the flags.
 func TestCLI_Help(t *testing.T) {

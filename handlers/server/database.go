@@ -61,11 +61,15 @@ func (c CLI) withDatabase(ctx context.Context, conns int, product func(*config.R
 }
 
 // onDatabase runs one of the template's commands on the database. It needs no
-// configuration to print its help, and the product's settings only where one of
-// the arguments is a word with which it runs code of the product's.
-func (c CLI) onDatabase(ctx context.Context, conns int, args []string, run func(context.Context, *tenancy.DB, []string, io.Writer) error, ownCode ...string) error {
+// configuration to print its help nor to refuse a wrong call, as check does, and
+// the product's settings only where one of the arguments is a word with which it
+// runs code of the product's.
+func (c CLI) onDatabase(ctx context.Context, conns int, args []string, check func([]string) error, run func(context.Context, *tenancy.DB, []string, io.Writer) error, ownCode ...string) error {
 	if asksForHelp(args) {
 		return run(ctx, nil, args, c.Stdout) // which parses first, and ends there
+	}
+	if err := check(args); err != nil {
+		return err
 	}
 	var product func(*config.Reader)
 	if slices.ContainsFunc(args, func(a string) bool { return slices.Contains(ownCode, a) }) {

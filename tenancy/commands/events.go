@@ -18,7 +18,10 @@ var eventsTake = flags.Takes{
 	"list": {"status", "limit", "json"}, "show": {"json"}, "retry": {"all-failed", "ignored"}, "ignore": {},
 }
 
+// eventsFlags is a call of Events.
 type eventsFlags struct {
+	word            string // what to do
+	id              int64
 	status          string
 	limit           int
 	json, allFailed bool
@@ -31,12 +34,21 @@ type eventsFlags struct {
 // and inbox.ErrNotFailed.
 func Events(handlers inbox.Handlers) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
-		return events(ctx, db, handlers, args, stdout)
+		f, err := parseEvents(args, stdout)
+		if err != nil {
+			return err
+		}
+		return f.dispatch(ctx, db, handlers, stdout)
 	}
 }
 
-func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args []string, stdout io.Writer) error {
-	var f eventsFlags
+// CheckEvents refuses a wrong call of Events, for which it needs no database.
+func CheckEvents(args []string) error {
+	_, err := parseEvents(args, io.Discard)
+	return err
+}
+
+func parseEvents(args []string, stdout io.Writer) (f eventsFlags, err error) {
 	set := flags.New("events", eventsUsage)
 	set.StringVar(&f.status, "status", "", "list only the pending, done, failed or ignored ones")
 	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
@@ -44,40 +56,50 @@ func events(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, args [
 	set.BoolVar(&f.allFailed, "all-failed", false, "retry every failed event")
 	set.StringVar(&f.ignored, "ignored", "", "retry the ignored events of this type, whose handler came after them")
 	words, err := eventsTake.Parse(set, args, stdout)
+	if err != nil {
+		return f, err
+	}
+	return f, f.read(words)
+}
+
+func (f *eventsFlags) read(words []string) (err error) {
+	statuses := []string{"", inbox.Pending, inbox.Done, inbox.Failed, inbox.Ignored}
+	several := f.allFailed || f.ignored != ""
 	switch {
-	case err != nil:
-		return err
 	case f.allFailed && f.ignored != "":
 		return flags.Refuse("--all-failed and --ignored are two things to do: one at a time")
-	case len(words) == 1 && words[0] == "list":
-		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
-	case len(words) == 1 && words[0] == "retry" && f.allFailed:
-		return errorOr(db.CheckShared(ctx), func() error { return retryFailed(ctx, db, stdout) })
-	case len(words) == 1 && words[0] == "retry" && f.ignored != "":
-		return errorOr(db.CheckShared(ctx), func() error { return retryIgnored(ctx, db, handlers, f.ignored, stdout) })
-	case len(words) != 2 || f.allFailed || f.ignored != "":
+	case len(words) == 1 && words[0] == "list" && slices.Contains(statuses, f.status) && f.limit > 0, len(words) == 1 && words[0] == "retry" && several:
+		f.word = words[0]
+		return nil
+	case len(words) != 2 || several || words[0] == "list" || eventsTake[words[0]] == nil:
 		return flags.Refuse(eventsUsage)
 	}
-	id, err := strconv.ParseInt(words[1], 10, 64)
-	if err != nil {
+	f.word = words[0]
+	if f.id, err = strconv.ParseInt(words[1], 10, 64); err != nil {
 		return flags.Refuse("%q is no event's id", words[1])
 	}
-	switch words[0] {
-	case "show":
-		return f.show(ctx, db, id, stdout)
-	case "retry":
-		return retryEvent(ctx, db, id, stdout)
-	case "ignore":
-		return ignoreEvent(ctx, db, id, stdout)
+	return nil
+}
+
+func (f eventsFlags) dispatch(ctx context.Context, db *tenancy.DB, handlers inbox.Handlers, stdout io.Writer) error {
+	switch {
+	case f.word == "list":
+		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
+	case f.allFailed:
+		return errorOr(db.CheckShared(ctx), func() error { return retryFailed(ctx, db, stdout) })
+	case f.ignored != "":
+		return errorOr(db.CheckShared(ctx), func() error { return retryIgnored(ctx, db, handlers, f.ignored, stdout) })
+	case f.word == "show":
+		return f.show(ctx, db, stdout)
+	case f.word == "retry":
+		return retryEvent(ctx, db, f.id, stdout)
+	case f.word == "ignore":
+		return ignoreEvent(ctx, db, f.id, stdout)
 	}
 	return flags.Refuse(eventsUsage)
 }
 
 func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
-	statuses := []string{"", inbox.Pending, inbox.Done, inbox.Failed, inbox.Ignored}
-	if !slices.Contains(statuses, f.status) || f.limit < 1 {
-		return flags.Refuse(eventsUsage)
-	}
 	events, err := inbox.List(ctx, db, f.status, f.limit)
 	if err != nil {
 		return err
@@ -92,8 +114,8 @@ func (f eventsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer)
 	return printEvents(stdout, events, used)
 }
 
-func (f eventsFlags) show(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
-	e, attempts, err := inbox.Show(ctx, db, id)
+func (f eventsFlags) show(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
+	e, attempts, err := inbox.Show(ctx, db, f.id)
 	if err != nil {
 		return err
 	}

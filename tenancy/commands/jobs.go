@@ -20,10 +20,14 @@ var jobsTake = flags.Takes{
 	"list": {"status", "tenant", "limit", "json"}, "show": {"json"}, "retry": {}, "cancel": {}, "run": {"tenant"},
 }
 
+// jobsFlags is a call of Jobs.
 type jobsFlags struct {
-	status, tenant string
-	limit          int
-	json           bool
+	word, name string // what to do; the schedule that is run
+	id         int64
+	only       tenancy.Slug
+	status     string
+	limit      int
+	json       bool
 }
 
 // Jobs looks into the background jobs, has one run again or not at all, and has
@@ -32,54 +36,78 @@ type jobsFlags struct {
 // and jobs.ErrFinished.
 func Jobs(declare func(*tenancy.DB) []jobs.Declared) func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
 	return func(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
-		var f jobsFlags
-		set := flags.New("jobs", jobsUsage)
-		set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
-		set.StringVar(&f.tenant, "tenant", "", "list, run: those of this tenant alone")
-		set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
-		set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
-		words, err := jobsTake.Parse(set, args, stdout)
+		f, err := parseJobs(args, stdout)
 		if err != nil {
 			return err
 		}
-		return f.dispatch(ctx, db, declare, words, stdout)
+		return f.dispatch(ctx, db, declare, stdout)
 	}
 }
 
-func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, words []string, stdout io.Writer) error {
+// CheckJobs refuses a wrong call of Jobs, for which it needs no database.
+func CheckJobs(args []string) error {
+	_, err := parseJobs(args, io.Discard)
+	return err
+}
+
+func parseJobs(args []string, stdout io.Writer) (f jobsFlags, err error) {
+	set := flags.New("jobs", jobsUsage)
+	set.StringVar(&f.status, "status", "", "list only the pending, running, done, failed or cancelled ones")
+	tenant := set.String("tenant", "", "list, run: those of this tenant alone")
+	set.IntVar(&f.limit, "limit", 100, "list at most so many, the newest")
+	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
+	words, err := jobsTake.Parse(set, args, stdout)
+	if err != nil {
+		return f, err
+	}
+	if *tenant != "" {
+		if f.only, err = tenancy.ParseSlug(*tenant); err != nil {
+			return f, flags.Refuse("%v", err)
+		}
+	}
+	return f, f.read(words)
+}
+
+func (f *jobsFlags) read(words []string) (err error) {
+	statuses := []string{"", jobs.Pending, jobs.Running, jobs.Done, jobs.Failed, jobs.Cancelled}
 	switch {
-	case len(words) == 1 && words[0] == "list":
-		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
-	case len(words) == 2 && words[0] == "run":
-		return errorOr(db.CheckShared(ctx), func() error { return f.run(ctx, db, declare, words[1], stdout) })
-	case len(words) != 2:
+	case len(words) == 1 && words[0] == "list" && slices.Contains(statuses, f.status) && f.limit > 0:
+		f.word = words[0]
+		return nil
+	case len(words) != 2 || words[0] == "list" || jobsTake[words[0]] == nil:
 		return flags.Refuse(jobsUsage)
 	}
-	id, err := strconv.ParseInt(words[1], 10, 64)
-	if err != nil {
-		return flags.Refuse("%q is no job's id", words[1])
+	f.word, f.name = words[0], words[1]
+	if f.word == "run" {
+		return nil
 	}
-	switch words[0] {
+	if f.id, err = strconv.ParseInt(f.name, 10, 64); err != nil {
+		return flags.Refuse("%q is no job's id", f.name)
+	}
+	return nil
+}
+
+func (f jobsFlags) dispatch(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, stdout io.Writer) error {
+	switch f.word {
+	case "list":
+		return errorOr(db.CheckShared(ctx), func() error { return f.list(ctx, db, stdout) })
+	case "run":
+		return errorOr(db.CheckShared(ctx), func() error { return f.run(ctx, db, declare, stdout) })
 	case "show":
-		return f.show(ctx, db, id, stdout)
+		return f.show(ctx, db, stdout)
 	case "retry":
-		return changeJob(ctx, db, id, jobs.Retry, "is run again by the next server that looks", stdout)
+		return changeJob(ctx, db, f.id, jobs.Retry, "is run again by the next server that looks", stdout)
 	case "cancel":
-		return changeJob(ctx, db, id, jobs.Cancel, "is cancelled: where it runs at the moment, its context ends within seconds, and it is not tried again", stdout)
+		return changeJob(ctx, db, f.id, jobs.Cancel, "is cancelled: where it runs at the moment, its context ends within seconds, and it is not tried again", stdout)
 	}
 	return flags.Refuse(jobsUsage)
 }
 
 func (f jobsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
-	statuses := []string{"", jobs.Pending, jobs.Running, jobs.Done, jobs.Failed, jobs.Cancelled}
-	if !slices.Contains(statuses, f.status) || f.limit < 1 {
-		return flags.Refuse(jobsUsage)
-	}
-	only, err := f.only(ctx, db)
-	if err != nil {
+	if err := f.known(ctx, db); err != nil {
 		return err
 	}
-	found, err := jobs.List(ctx, db, only, f.status, f.limit)
+	found, err := jobs.List(ctx, db, f.only, f.status, f.limit)
 	if err != nil {
 		return err
 	}
@@ -89,9 +117,8 @@ func (f jobsFlags) list(ctx context.Context, db *tenancy.DB, stdout io.Writer) e
 	return printJobs(stdout, found)
 }
 
-func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, name string, stdout io.Writer) error {
-	only, err := f.only(ctx, db)
-	if err != nil {
+func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenancy.DB) []jobs.Declared, stdout io.Writer) error {
+	if err := f.known(ctx, db); err != nil {
 		return err
 	}
 	var declared []jobs.Declared
@@ -99,10 +126,10 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 		declared = declare(db)
 	}
 	names := jobs.Schedules(declared)
-	if !slices.Contains(names, name) {
-		return flags.Refuse("no schedule is called %q; there are: %v", name, names)
+	if !slices.Contains(names, f.name) {
+		return flags.Refuse("no schedule is called %q; there are: %v", f.name, names)
 	}
-	n, err := jobs.RunNow(ctx, db, declared, name, only)
+	n, err := jobs.RunNow(ctx, db, declared, f.name, f.only)
 	switch {
 	case errors.Is(err, jobs.ErrSharedSchedule):
 		return flags.Usage(err)
@@ -112,20 +139,17 @@ func (f jobsFlags) run(ctx context.Context, db *tenancy.DB, declare func(*tenanc
 	return err
 }
 
-// only is the tenant of --tenant, the zero Slug where it was not said.
-func (f jobsFlags) only(ctx context.Context, db *tenancy.DB) (slug tenancy.Slug, err error) {
-	if f.tenant == "" {
-		return slug, nil
+// known returns an error where there is no tenant as --tenant names one.
+func (f jobsFlags) known(ctx context.Context, db *tenancy.DB) error {
+	if f.only.IsZero() {
+		return nil
 	}
-	if slug, err = tenancy.ParseSlug(f.tenant); err != nil {
-		return slug, flags.Refuse("%v", err)
-	}
-	_, err = db.Tenant(ctx, slug)
-	return slug, err
+	_, err := db.Tenant(ctx, f.only)
+	return err
 }
 
-func (f jobsFlags) show(ctx context.Context, db *tenancy.DB, id int64, stdout io.Writer) error {
-	job, err := jobs.Show(ctx, db, id)
+func (f jobsFlags) show(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
+	job, err := jobs.Show(ctx, db, f.id)
 	if err != nil {
 		return err
 	}

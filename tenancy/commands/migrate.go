@@ -37,6 +37,12 @@ func Migrate(ctx context.Context, db *tenancy.DB, args []string, stdout io.Write
 	return migrateTenants(ctx, db, f, stdout)
 }
 
+// CheckMigrate refuses a wrong call of Migrate, for which it needs no database.
+func CheckMigrate(args []string) error {
+	_, err := parseMigrate(args, io.Discard)
+	return err
+}
+
 // MigrateJobs is how many connections a call of Migrate wants.
 func MigrateJobs(args []string) int {
 	f, err := parseMigrate(args, io.Discard)

@@ -19,66 +19,90 @@ var tenantsTake = flags.Takes{
 	"list": {"json"}, "show": {"json"}, "provision": {}, "cancel": {}, "restore": {}, "export": {"output"}, "import": {}, "purge": {"yes"},
 }
 
+// tenantsFlags is a call of Tenants.
 type tenantsFlags struct {
-	json, yes bool
-	output    string
+	word, file string // what to do; what is imported
+	slug       tenancy.Slug
+	json, yes  bool
+	output     string
 }
 
 // Tenants lists tenants and leads them through their lives.
 func Tenants(ctx context.Context, db *tenancy.DB, args []string, stdout io.Writer) error {
-	var f tenantsFlags
+	f, err := parseTenants(args, stdout)
+	if err != nil {
+		return err
+	}
+	switch f.word {
+	case "list":
+		return errorOr(db.CheckShared(ctx), func() error { return listTenants(ctx, db, f, stdout) })
+	case "import":
+		return importTenant(ctx, db, f.file, stdout)
+	case "provision": // the first tenant may come before the first start of the server
+		return errorOr(db.MigrateShared(ctx), func() error { return f.one(ctx, db, stdout) })
+	}
+	return errorOr(db.CheckShared(ctx), func() error { return f.one(ctx, db, stdout) })
+}
+
+// CheckTenants refuses a wrong call of Tenants, for which it needs no database.
+func CheckTenants(args []string) error {
+	_, err := parseTenants(args, io.Discard)
+	return err
+}
+
+func parseTenants(args []string, stdout io.Writer) (f tenantsFlags, err error) {
 	set := flags.New("tenants", tenantsUsage+"\n"+importHelp)
 	set.BoolVar(&f.json, "json", false, "print one JSON document (list, show)")
 	set.BoolVar(&f.yes, "yes", false, "really purge")
 	set.StringVar(&f.output, "output", "", "file that the export goes to; empty: standard output")
 	words, err := tenantsTake.Parse(set, args, stdout)
 	if err != nil {
-		return err
+		return f, err
 	}
-	if len(words) == 1 && words[0] == "list" {
-		return errorOr(db.CheckShared(ctx), func() error { return listTenants(ctx, db, f, stdout) })
-	}
-	if len(words) != 2 {
-		return flags.Refuse(tenantsUsage)
-	}
-	if words[0] == "import" {
-		return importTenant(ctx, db, words[1], stdout)
-	}
-	slug, err := tenancy.ParseSlug(words[1])
-	if err != nil {
-		return flags.Refuse("%v", err)
-	}
-	// The first tenant may come before the first start of the server.
-	check := db.CheckShared
-	if words[0] == "provision" {
-		check = db.MigrateShared
-	}
-	return errorOr(check(ctx), func() error { return f.one(ctx, db, words[0], slug, stdout) })
+	return f, f.read(words)
 }
 
-func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, word string, slug tenancy.Slug, stdout io.Writer) error {
+func (f *tenantsFlags) read(words []string) (err error) {
+	switch {
+	case len(words) == 1 && words[0] == "list":
+		f.word = words[0]
+		return nil
+	case len(words) != 2 || words[0] == "list" || tenantsTake[words[0]] == nil:
+		return flags.Refuse(tenantsUsage)
+	}
+	f.word, f.file = words[0], words[1]
+	if f.word == "import" {
+		return nil
+	}
+	if f.slug, err = tenancy.ParseSlug(words[1]); err != nil {
+		return flags.Refuse("%v", err)
+	}
+	if f.word == "purge" && !f.yes {
+		return flags.Refuse("purge drops all data of %s for ever; say --yes", f.slug)
+	}
+	return nil
+}
+
+func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, stdout io.Writer) error {
 	did := func(err error, what string) error {
 		if err == nil {
-			fmt.Fprintf(stdout, "%s %s\n", slug, what)
+			fmt.Fprintf(stdout, "%s %s\n", f.slug, what)
 		}
 		return err
 	}
-	switch word {
+	switch f.word {
 	case "show":
-		return showTenant(ctx, db, slug, f, stdout)
+		return showTenant(ctx, db, f.slug, f, stdout)
 	case "provision":
-		return did(db.Provision(ctx, slug), "is provisioned and active")
+		return did(db.Provision(ctx, f.slug), "is provisioned and active")
 	case "cancel":
-		return did(db.Cancel(ctx, slug), "is cancelled; its sessions have ended, its data stays")
+		return did(db.Cancel(ctx, f.slug), "is cancelled; its sessions have ended, its data stays")
 	case "restore":
-		return did(db.Restore(ctx, slug), "is active")
+		return did(db.Restore(ctx, f.slug), "is active")
 	case "export":
-		return exportTenant(ctx, db, slug, f.output, stdout)
+		return exportTenant(ctx, db, f.slug, f.output, stdout)
 	case "purge":
-		if !f.yes {
-			return flags.Refuse("purge drops all data of %s for ever; say --yes", slug)
-		}
-		return did(db.Purge(ctx, slug), "is purged: its data is gone")
+		return did(db.Purge(ctx, f.slug), "is purged: its data is gone")
 	}
 	return flags.Refuse(tenantsUsage)
 }
