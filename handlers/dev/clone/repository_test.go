@@ -59,6 +59,31 @@ func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 	}
 }
 
+// The remark that says where own pages go points at a link that is there, with the
+// sample and without.
+func TestInit_LeavesNoRemarkThatPointsAtNothing(t *testing.T) {
+	t.Parallel()
+	inTheTemplate(t)
+	for _, withoutSample := range []bool{false, true} {
+		files, err := clone.Product(t.Context(), root, "Acme Billing", "acme-billing", withoutSample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range []string{"templates/home.html", "templates/layout.html"} {
+			nav := regexp.MustCompile(`(?s)<nav(.*?){{- /\* Your own pages go here([^\n]*)\n(.*?)</nav>`).FindStringSubmatch(files[page])
+			if nav == nil {
+				t.Fatalf("%s has no such remark", page)
+			}
+			above, remark, below := nav[1], nav[2], nav[3]
+			for word, there := range map[string]string{"above": above, "below": below} {
+				if strings.Contains(remark, word) && !strings.Contains(there, "<a ") {
+					t.Errorf("%s, without the sample: %v: nothing stands %s the remark", page, withoutSample, word)
+				}
+			}
+		}
+	}
+}
+
 // This template as its user meets it: cloned, made a product without the sample,
 // given a resource, started and used by two tenants, grown by hand, and upgraded
 // after the template has moved on.
