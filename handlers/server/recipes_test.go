@@ -2,9 +2,12 @@ package server_test
 
 import (
 	"context"
+	"encoding/csv"
+	"fmt"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -77,6 +80,49 @@ func (l links) showShared(c echo.Context) error {
 
 // recipe ends
 
+// recipe begins
+var isRow = regexp.MustCompile(`^[\w-]{1,40},\d{1,10}(\.\d{1,2})?$`)
+
+func (i invoices) importFile(c echo.Context) error {
+	in, err := web.ReadInput(c)
+	if err != nil {
+		return err
+	}
+	file, _, err := c.Request().FormFile("file")
+	if err != nil {
+		return err // none was sent: 422
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		in.Fail("file", "This is no CSV: "+err.Error()) // with the line
+	}
+	for n, row := range slices.Backward(rows) { // the first that is wrong is shown
+		if len(row) != 2 || !isRow.MatchString(strings.Join(row, ",")) {
+			in.Fail("file", fmt.Sprintf("Row %d is not a number and a total.", n+1))
+		}
+	}
+	if err := in.Err(); err != nil {
+		return in.Again(c, "import.html", err)
+	}
+	if err := i.add(c.Request().Context(), rows); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/invoices")
+}
+
+// recipe ends
+
+// add inserts rows of a number and a total, all or none.
+func (i invoices) add(ctx context.Context, rows [][]string) error {
+	var numbers, totals []string
+	for _, row := range rows {
+		numbers, totals = append(numbers, row[0]), append(totals, row[1])
+	}
+	_, err := i.db.Exec(ctx, `INSERT INTO invoices (number, total) SELECT unnest($1::text[]), unnest($2::text[])::numeric`, numbers, totals)
+	return err
+}
+
 // recipes is RECIPES.md.
 func recipes(t *testing.T) string {
 	t.Helper()
@@ -114,7 +160,7 @@ func TestRecipes_TheDocShowsWhatIsRun(t *testing.T) {
 		for strings.HasPrefix(code, "\t") { // from inside a function
 			code = strings.ReplaceAll("\n"+code, "\n\t", "\n")[1:]
 		}
-		if !strings.Contains(recipes(t), "```go\n"+code+"\n```") {
+		if all := recipes(t); !strings.Contains(all, "```go\n"+code+"\n```") && !strings.Contains(all, "`"+code+"`") {
 			t.Errorf("RECIPES.md does not show:\n%s", code)
 		}
 	}
@@ -141,6 +187,14 @@ func recipeSite(t *testing.T) *handlertest.Site {
 			r.User.POST("/api/invoices/:number/link", links.share)
 			r.Public.GET("/shared/:token", links.showShared)
 			// recipe ends
+			// recipe begins
+			r.Upload(5<<20, time.Minute).POST("/invoices/import", invoices.importFile)
+			// recipe ends
+			r.User.GET("/invoices/import", func(c echo.Context) error {
+				// recipe begins
+				return web.Form{}.Show(c, "import.html")
+				// recipe ends
+			})
 		},
 		OnSignIn: rememberMember,
 		TenantSchema: fstest.MapFS{
@@ -151,6 +205,7 @@ func recipeSite(t *testing.T) *handlertest.Site {
 			"layout.html":  {Data: []byte(`{{template "main" .}}`)},
 			"home.html":    {Data: []byte(`{{define "main"}}` + recipe(t, "html", "HasPlan") + `{{end}}`)},
 			"reports.html": {Data: []byte(`{{define "main"}}Reports{{end}}`)},
+			"import.html":  {Data: []byte(`{{define "main"}}` + recipe(t, "html", "multipart") + `{{end}}`)},
 			"invoice.html": {Data: []byte(`{{define "main"}}{{.Data}} EUR{{end}}`)},
 		},
 	}
@@ -213,5 +268,40 @@ func TestRecipes_PublicPagesAndLinks(t *testing.T) {
 		if answer := nobody.Get(closed); answer.Status != http.StatusForbidden || strings.Contains(answer.Body, "12.50") {
 			t.Errorf("of a cancelled tenant: %d %s", answer.Status, answer.Body)
 		}
+	}
+}
+
+// A file is taken whole or not at all, and what is wrong with it stands in the form.
+func TestRecipes_AFileThatAUserUploads(t *testing.T) {
+	t.Parallel()
+	site := recipeSite(t)
+	b := site.SignIn(t, "acme")
+	if form := b.Get("/invoices/import"); !strings.Contains(form.Body, `name="file"`) || strings.Contains(form.Body, `class="error"`) {
+		t.Errorf("the form: %d %s", form.Status, form.Body)
+	}
+	for content, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"2026-1,10\n2026-2,much\n2026-3\n":   {422, "record on line 3"},
+		"2026-1,10\n2026-2,much\n2026-3,x\n": {422, `<p class="error">Row 2 is not a number and a total.</p>`},
+		"2026-1,10,EUR\n":                    {422, `<p class="error">Row 1 is not`},
+		"\"2026-1,10\"\n":                    {422, `<p class="error">Row 1 is not`},
+		"2026-1,10\n\xff,10\n":               {422, "Row 2 is not"},
+		"2026-1,10\n2026-1,10\n":             {409, ""},
+		strings.Repeat("2026-1,10\n", 6e5):   {413, ""},
+		"\"2026-1\",10\n2026-2,20.50\n":      {303, ""},
+	} {
+		answer := b.PostMultipart("/invoices/import", nil, handlertest.File{Field: "file", Name: "a.csv", Content: content})
+		if answer.Status != want.status || !strings.Contains(answer.Body, want.text) {
+			t.Errorf("%.40q: %d %s, want %d", content, answer.Status, answer.Body, want.status)
+		}
+	}
+	if answer := b.PostMultipart("/invoices/import", nil); answer.Status != http.StatusUnprocessableEntity {
+		t.Errorf("without a file: %d %s", answer.Status, answer.Body)
+	}
+	const all = `SELECT string_agg(number || ': ' || total, '; ' ORDER BY number) FROM invoices`
+	if got := handlertest.TenantQuery[string](t, site, "acme", all); got != "2026-1: 10.00; 2026-2: 20.50" {
+		t.Errorf("there is %s", got)
 	}
 }
