@@ -26,7 +26,6 @@ import (
 // ignored, failed (no tenant) and pending.
 type mailbox struct {
 	db       *tenancy.DB
-	inbox    *inbox.Inbox
 	handlers inbox.Handlers
 	ids      []int64
 }
@@ -48,10 +47,6 @@ func newMailbox(t *testing.T) *mailbox {
 	m := &mailbox{db: db, handlers: inbox.Handlers{
 		"good": fails(nil), "bad": fails(inbox.Permanent(errors.New("first line\nsecond line"))), "later": fails(errors.New("not now")),
 	}}
-	if m.inbox, err = inbox.New(db, m.handlers, inbox.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.inbox.Close(context.Background()) })
 	for i, e := range []struct{ eventType, slug string }{{"good", "acme"}, {"bad", "acme"}, {"nobody's", "acme"}, {"bad", ""}, {"later", "globex"}} {
 		m.ids = append(m.ids, m.deliver(t, inbox.Delivery{Type: e.eventType, Tenant: e.slug,
 			Body: fmt.Appendf(nil, `{"type":%q, "n":%d}`, e.eventType, i), SignedWith: "current"}))
@@ -59,10 +54,16 @@ func newMailbox(t *testing.T) *mailbox {
 	return m
 }
 
-// deliver returns the id of the event.
+// deliver returns the id of the event. Nothing works the events afterwards: what
+// a command then makes pending stays so.
 func (m *mailbox) deliver(t *testing.T, d inbox.Delivery) int64 {
 	t.Helper()
-	if _, err := m.inbox.Deliver(t.Context(), d); err != nil {
+	in, err := inbox.New(m.db, m.handlers, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close(t.Context())
+	if _, err := in.Deliver(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	newest, err := inbox.List(t.Context(), m.db, "", 1)
