@@ -89,7 +89,7 @@ func (db *DB) beginPurge(ctx context.Context, slug Slug) error {
 		case status != Cancelled:
 			return fmt.Errorf("%s: %w", slug, ErrActive)
 		case extensions != "":
-			return fmt.Errorf("%s: its schema has what all tenants use: move it with ALTER EXTENSION … SET SCHEMA public first: %s", slug, extensions)
+			return fmt.Errorf("%s: its schema has what all tenants use: first have an administrator move it, ALTER EXTENSION … SET SCHEMA public: %s", slug, extensions)
 		}
 		_, err = tx.Exec(ctx, fmt.Sprintf(`
 			UPDATE public.tenants SET purging_since = coalesce(purging_since, now()), updated_at = now() WHERE slug = '%s'; %s`,
