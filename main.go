@@ -33,14 +33,13 @@ func execute(p server.Product) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		err = out.failed() // what was asked for may have been lost
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.Is(err, flags.ErrUsage):
-		fmt.Fprintln(os.Stderr, program()+": "+commands.Printable(err.Error()))
-		return 2
 	}
 	fmt.Fprintln(os.Stderr, program()+": "+commands.Printable(err.Error()))
+	if errors.Is(err, flags.ErrUsage) {
+		return 2
+	}
 	return 1
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const noTimeout = time.Duration(math.MaxInt64)
@@ -153,10 +152,10 @@ func (e *MigrationError) Unwrap() error { return e.Err }
 
 // errorLine is the line that PostgreSQL's error points at; 0 if it does not.
 func errorLine(sql string, err error) int {
-	pgErr := (*pgconn.PgError)(nil)
-	if !errors.As(err, &pgErr) || pgErr.Position < 1 {
+	position := int(serverError(err).Position)
+	if position < 1 {
 		return 0
 	}
 	runes := []rune(sql)
-	return 1 + strings.Count(string(runes[:min(int(pgErr.Position)-1, len(runes))]), "\n")
+	return 1 + strings.Count(string(runes[:min(position-1, len(runes))]), "\n")
 }

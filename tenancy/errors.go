@@ -58,12 +58,7 @@ func IsCheck(err error) bool { return sqlState(err) == codeCheck }
 
 // Constraint is the name of the constraint that err violates; empty where it
 // violates none, and where the server does not name it, as Citus does not.
-func Constraint(err error) string {
-	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
-		return pgErr.ConstraintName
-	}
-	return ""
-}
+func Constraint(err error) string { return serverError(err).ConstraintName }
 
 // IsBadValue reports whether err is a value that cannot be taken: one that a CHECK
 // refuses, that is missing, too long or out of range, that is no text of its
@@ -81,8 +76,8 @@ func IsBadValue(err error) bool {
 // sender has ended, for it had no way to write a value: the same SQLSTATE as of a
 // statement that was over its time, from another place.
 func isFailedCopy(err error) bool {
-	pgErr := (*pgconn.PgError)(nil)
-	return errors.As(err, &pgErr) && pgErr.Code == codeCancelled && pgErr.Routine == "CopyGetData"
+	e := serverError(err)
+	return e.Code == codeCancelled && e.Routine == "CopyGetData"
 }
 
 // unsendable is a whole number that is out of range, which pgx finds before it
@@ -103,12 +98,17 @@ func isBroken(err error) bool {
 	return sqlState(err) == codeDeadlock || sqlState(err) == codeSerialization
 }
 
-func sqlState(err error) string {
-	if pgErr := (*pgconn.PgError)(nil); errors.As(err, &pgErr) {
-		return pgErr.Code
-	}
-	return ""
+func sqlState(err error) string { return serverError(err).Code }
+
+// serverError is what PostgreSQL has answered, and notServers where err is none of
+// its errors.
+func serverError(err error) *pgconn.PgError {
+	answered := notServers
+	errors.As(err, &answered)
+	return answered
 }
+
+var notServers = &pgconn.PgError{}
 
 // maxErrorText bounds what is kept of an error, in bytes.
 const maxErrorText = 4000

@@ -21,8 +21,8 @@ var ErrNoPgDump = errors.New("pg_dump is not installed: it comes with PostgreSQL
 // Export writes one tenant to w for Import: its registry row as a comment, then
 // its schema and data as pg_dump's SQL, both from one snapshot. It returns
 // ErrUnknownTenant, ErrPurging, ErrNoPgDump, or ErrBusy where the tenant is being
-// migrated. An export that this program could
-// not import again is made, with a warning in the log.
+// migrated. An export that this program could not import again is made, with a
+// warning in the log.
 func (db *DB) Export(ctx context.Context, slug Slug, w io.Writer) error {
 	tool, err := exec.LookPath("pg_dump")
 	if err != nil {

@@ -45,16 +45,16 @@ func (db *DB) InTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 		return err
 	}
 	err = db.inTx(ctx, tenant, fn)
-	if isBroken(err) { // the other one goes first
+	switch {
+	case isBroken(err): // the other one goes first
 		select {
 		case <-time.After(brokenPause):
 		case <-ctx.Done():
 		}
+	case sqlState(err) != codeStalePlan:
+		return err
 	}
-	if sqlState(err) == codeStalePlan || isBroken(err) {
-		err = db.inTx(ctx, tenant, fn)
-	}
-	return err
+	return db.inTx(ctx, tenant, fn)
 }
 
 // usable returns ctx's tenant once its tables are those that this program knows.

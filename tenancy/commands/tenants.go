@@ -92,7 +92,7 @@ func (f tenantsFlags) one(ctx context.Context, db *tenancy.DB, stdout io.Writer)
 	}
 	switch f.word {
 	case "show":
-		return showTenant(ctx, db, f.slug, f, stdout)
+		return showTenant(ctx, db, f, stdout)
 	case "provision":
 		return did(db.Provision(ctx, f.slug), "is provisioned and active")
 	case "cancel":
@@ -133,13 +133,13 @@ func note(t tenancy.Tenant) string {
 	return ""
 }
 
-func showTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, f tenantsFlags, stdout io.Writer) error {
-	tenants, err := db.Tenants(ctx, slug)
+func showTenant(ctx context.Context, db *tenancy.DB, f tenantsFlags, stdout io.Writer) error {
+	tenants, err := db.Tenants(ctx, f.slug)
 	if err != nil {
 		return err
 	}
 	if len(tenants) == 0 {
-		return fmt.Errorf("%s: %w", slug, tenancy.ErrUnknownTenant)
+		return fmt.Errorf("%s: %w", f.slug, tenancy.ErrUnknownTenant)
 	}
 	t := tenants[0]
 	if f.json {
@@ -147,7 +147,7 @@ func showTenant(ctx context.Context, db *tenancy.DB, slug tenancy.Slug, f tenant
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "slug\t%s\nschema\t%s\nstatus\t%s\nplan\t%s\nversion\t%d\nsize\t%s\ncreated\t%s\nlast sign-in\t%s\ncancelled\t%s\n",
-		t.Slug, slug.Schema(), t.Status, oneLine(t.PlanType), t.SchemaVersion, bytesText(t.SizeBytes), when(&t.CreatedAt), when(t.LastSignInAt), when(t.CancelledAt))
+		t.Slug, t.Slug.Schema(), t.Status, oneLine(t.PlanType), t.SchemaVersion, bytesText(t.SizeBytes), when(&t.CreatedAt), when(t.LastSignInAt), when(t.CancelledAt))
 	if t.PurgingSince != nil {
 		fmt.Fprintf(table, "purging since\t%s\n", when(t.PurgingSince))
 	}

@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -11,17 +12,6 @@ import (
 	"example.com/subproduct/tenancy/localpg/pgtest"
 )
 
-// connect is a connection beside the replica's.
-func (d *harness) connect(t testing.TB) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
-	return conn
-}
-
 // A company that subscribes again while its old data is purged is the next tenant
 // of its slug: the purge leaves that event.
 func TestPurge_ASubscriptionThatComesMeanwhileIsApplied(t *testing.T) {
@@ -29,7 +19,8 @@ func TestPurge_ASubscriptionThatComesMeanwhileIsApplied(t *testing.T) {
 	d := newHarness(t, quick, nil)
 	old := d.want(t, inbox.Applied, "subscription.created", "acme", "")
 	d.want(t, inbox.Applied, "tenant.cancelled", "acme", "")
-	reader := d.connect(t)
+	reader := pgtest.Connect(t, d.url)
+	defer reader.Close(context.Background())
 	if _, err := reader.Exec(t.Context(), `BEGIN; SELECT FROM tenant_acme.effects`); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +48,8 @@ func TestPurge_AnEventThatIsGoneIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, quick, nil)
 	d.want(t, inbox.Applied, "subscription.created", "acme", "")
-	holder := d.connect(t)
+	holder := pgtest.Connect(t, d.url)
+	defer holder.Close(context.Background())
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, hashtext('acme'))`, tenancy.LockKey); err != nil {
 		t.Fatal(err)
 	}

@@ -36,15 +36,26 @@ func namesSample(path, text string) bool {
 	return path != ".template" && ofProduct.MatchString(path) && sample.MatchString(text)
 }
 
-// But for the module's path, no file of a product names the template.
-func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
-	t.Parallel()
-	inTheTemplate(t)
+// products are the files of a product that was made of this template, by whether
+// that was without the sample.
+func products(t *testing.T) map[bool]map[string]string {
+	t.Helper()
+	both := map[bool]map[string]string{}
 	for _, withoutSample := range []bool{false, true} {
 		files, err := clone.Product(t.Context(), root, "Acme Billing", "acme-billing", withoutSample)
 		if err != nil {
 			t.Fatal(err)
 		}
+		both[withoutSample] = files
+	}
+	return both
+}
+
+// But for the module's path, no file of a product names the template.
+func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	inTheTemplate(t)
+	for withoutSample, files := range products(t) {
 		for path, text := range files {
 			if withoutSample && namesSample(path, text) {
 				t.Errorf("%s names the sample: %s", path, sample.FindString(text))
@@ -64,11 +75,7 @@ func TestInit_LeavesNoNameOfTheTemplate(t *testing.T) {
 func TestInit_LeavesNoRemarkThatPointsAtNothing(t *testing.T) {
 	t.Parallel()
 	inTheTemplate(t)
-	for _, withoutSample := range []bool{false, true} {
-		files, err := clone.Product(t.Context(), root, "Acme Billing", "acme-billing", withoutSample)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for withoutSample, files := range products(t) {
 		for _, page := range []string{"templates/home.html", "templates/layout.html"} {
 			nav := regexp.MustCompile(`(?s)<nav(.*?){{- /\* Your own pages go here([^\n]*)\n(.*?)</nav>`).FindStringSubmatch(files[page])
 			if nav == nil {
